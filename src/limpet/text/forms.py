@@ -134,10 +134,10 @@ def beside_key_id(match: re.Match[str]) -> bool:
 
 _BASE64 = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{10,}+(?:\n[ \t]{0,20}[A-Za-z0-9+/]{16,}+)*(?:\n[ \t]{0,20}[A-Za-z0-9+/]{1,16}(?![\w/+-]))?={0,2}(?![A-Za-z0-9+/=])"
 # `%3A`, `\u0022`, `\x22`, `&#34;`; with them quotation marks and signs are written that the other rules look for.
-_ESCAPED = re.compile(r"(?i)%[0-9a-f]{2}|\\(?:u00|x)[0-9a-f]{2}|&(?:#x?[0-9a-f]{2,3}|quot|apos);")
+_ESCAPED = r"(?i)%[0-9a-f]{2}|\\(?:u00|x)[0-9a-f]{2}|&(?:#x?[0-9a-f]{2,3}|quot|apos);"
 _UNICODE = r"\\(?:u00|x)([0-9A-Fa-f]{2})"
 # As clients of registries keep it: "auth": "bmFtZTpwYXNz".
-_AUTH = re.compile(r"(?i)auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?$")
+_AUTH = r"(?i)auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?$"
 _LOGIN = r"[A-Za-z][\w.@+-]{1,60}:(\S{4,100})"
 Redacts = Callable[[str], tuple[str, tuple[str, ...]]]
 
@@ -157,18 +157,18 @@ def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
             return match[0]
         login = re.fullmatch(_LOGIN, plain) if beside else None
         known = login is not None and (
-            is_mixed(login[1]) or _AUTH.search(text, max(0, match.start() - 20), match.start())
+            is_mixed(login[1]) or re.search(_AUTH, text[max(0, match.start() - 20) : match.start()])
         )
         names = redacts(plain)[1] or (("password",) if known else ())
         found.extend(names)
         return f"[redacted:{names[0]}]" if names else match[0]
 
     text = re.sub(_BASE64, hide, text)
-    if _ESCAPED.search(text) is None:
+    if re.search(_ESCAPED, text) is None:
         return text, tuple(found)
     words = re.split(r"(\s+)", text)
     for number, word in enumerate(words):
-        if _ESCAPED.search(word) is not None and "[redacted:" not in word:
+        if re.search(_ESCAPED, word) is not None and "[redacted:" not in word:
             plain, names = redacts(unescape(unquote(re.sub(_UNICODE, lambda one: chr(int(one[1], 16)), word))))
             found.extend(names)
             words[number] = plain if names else word

@@ -102,12 +102,12 @@ def _assigned(text: str, match: re.Match[str], name: str) -> tuple[int, int] | N
     return (start, end) if _is_value(text[start:end], name, closed=closed or end > value.end()) else None
 
 
-_REST = re.compile(r"(?:[,;'&<>][^\s\"'`,;&<>=:\\]{1,100}){1,20}(?=[ \t]*(?:\n|$))")
+_REST = r"(?:[,;'&<>][^\s\"'`,;&<>=:\\]{1,100}){1,20}(?=[ \t]*(?:\n|$))"
 
 
 def _whole(text: str, end: int) -> int:
     """Return where a value ends that goes on behind a comma or the like, to the end of the line."""
-    rest = _REST.match(text, end)
+    rest = re.compile(_REST).match(text, end)
     return rest.end() if rest is not None else end
 
 
@@ -165,9 +165,7 @@ _TOKEN = re.compile(r"\S{1,200}")
 # In HTML quotation marks and brackets may end it, where no more than such signs follows.
 _HTML_END = re.compile(r"[.,;:)!?]{0,9}(?:&(?:quot|apos|lt|gt|nbsp|#3[49]);[.,;:)]{0,9}){1,9}$")
 # Words of small letters to the end of the clause, of which the first does not begin a sentence about the phrase.
-_PHRASE = re.compile(
-    r"(?!(?:\w{3,}(?:ed|ing|ly|ble|iert)|an?|the|not?|in|on|at|by|to|of|for|from|with|as|known|kept|written|set|lost|gone|taken|given|held|made|shown|sent|only|never|always|still|also|just|too|very|so|now|then|some\w*|any\w*|every\w*|up|out|what\w*|wh\w+|how|long|short|strong|weak|different|same|our|their|his|her|your|my|right|wrong|good|bad|under|inside|there|here|more|less|about|nicht|im|in|bei|auf|noch|immer|zu|sehr|nur|jetzt|auch|nur|dans|pas|en|au|no|nel|non|na|w|nie)\b)(?:[^\W\d_A-Z]{1,30}[ -]){3,9}[^\W\d_A-Z]{1,30}(?=[.,;!?)]|[ \t]*(?:\n|$))"
-)
+_PHRASE = r"(?!(?:\w{3,}(?:ed|ing|ly|ble|iert)|an?|the|not?|in|on|at|by|to|of|for|from|with|as|known|kept|written|set|lost|gone|taken|given|held|made|shown|sent|only|never|always|still|also|just|too|very|so|now|then|some\w*|any\w*|every\w*|up|out|what\w*|wh\w+|how|long|short|strong|weak|different|same|our|their|his|her|your|my|right|wrong|good|bad|under|inside|there|here|more|less|about|nicht|im|in|bei|auf|noch|immer|zu|sehr|nur|jetzt|auch|nur|dans|pas|en|au|no|nel|non|na|w|nie)\b)(?:[^\W\d_A-Z]{1,30}[ -]){3,9}[^\W\d_A-Z]{1,30}(?=[.,;!?)]|[ \t]*(?:\n|$))"
 
 
 def sentences(text: str, _lower: str) -> Spans:
@@ -208,10 +206,10 @@ def _value_at(text: str, start: int, noun: str, *, verb: bool) -> tuple[int, int
         named = verb and closed and len(word) > 5 and word[0].isupper() and word.isalpha()
         return (start, end) if named and not re.search("key|psk|schlüssel|clave|snmp|community", noun) else None
     if not verb:
-        phrase = _PHRASE.match(text, start) if "phrase" in noun else None
+        phrase = re.compile(_PHRASE).match(text, start) if "phrase" in noun else None
         return phrase.span() if phrase else None
     if not closed:
-        phrase = _PHRASE.match(text, start) if "phrase" in noun or "frase" in noun else None
+        phrase = re.compile(_PHRASE).match(text, start) if "phrase" in noun or "frase" in noun else None
         return phrase.span() if phrase else None
     parts = word.split("-")
     return (start, end) if is_plain_value(word) or (len(parts) > 2 and min(map(len, parts)) > 2) else None
@@ -294,18 +292,14 @@ _CODES = (
     # what one types at the thing, or sets it to: `the alarm: type 2806`, `locker 114: I set it to 5083`
     rf"|\b(?:alarma?|door|gate|lock(?:er|box)?|padlock|safe|keypad|garage|tresor|tür|alarmanlage|schloss|puerta|porte|portail|portone|cancello|allarme|alarme|drzwi|brama|deur)\b[^\n.!?]{{0,90}}?\b(?:type|enter|press|dial|punch in|key in|set (?:it |them )?to|(?:opens?|unlocks?|open it|disarm(?:ed)?(?: it)?) (?:with|using|by)|geht mit|öffnet mit|tippe?n?|(?:quita|abre|s['\u2019]ouvre|ouvre|apre|desactiva|désactive) (?:con|avec|com))(?= )|\b(?:code|código) (?:pin|secret|confidentiel|secreto|(?:de|du|del|d['\u2019]) ?(?:la |l['\u2019])?(?:porte|accès|alarme|portail|immeuble|coffre|carte|puerta|alarma|acceso|portal|garaje|caja|seguridad|tarjeta))\b{_OF}{_SAYS}"
 )
-_DIGITS = re.compile(
-    r"[ \t]*[\"'`*]{0,2}(?P<value>(?:\d{1,6}(?:[- ]\d{2,4}){1,2}|\d(?:[- ]\d){3,7}|\d{3,10}|(?=[A-Z]{0,7}\d[A-Z]{0,6}\d)[A-Z\d]{4,8})[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
-)
-
-
+_DIGITS = r"[ \t]*[\"'`*]{0,2}(?P<value>(?:\d{1,6}(?:[- ]\d{2,4}){1,2}|\d(?:[- ]\d){3,7}|\d{3,10}|(?=[A-Z]{0,7}\d[A-Z]{0,6}\d)[A-Z\d]{4,8})[#*]?)(?!\w|[.,:/-]\d|[ \t]*(?:%|bits?|digits?|characters?|times))"
 _GOES_ON = r"[\"'`*]| (?:then|and|y|e|et|und|i|en|po|dann|puis|o|or|です)\b|です|。"
 
 
 def codes(text: str, _lower: str) -> Spans:
     """Yield digits that open a door or a card."""
     for match in re.finditer(_CODES, text):
-        digits = _DIGITS.match(text, match.end())
+        digits = re.compile(_DIGITS).match(text, match.end())
         if digits is not None and (
             CLAUSE_ENDS.match(text, digits.end()) or re.match(_GOES_ON, text[digits.end() : digits.end() + 9])
         ):
@@ -313,10 +307,8 @@ def codes(text: str, _lower: str) -> Spans:
 
 
 _LISTED = r"(?i)\b(?:(?:recovery|backup|rescue|scratch|2fa|mfa|one-time|emergency)[ -]?codes?|(?:wiederherstellungs|notfall|backup|sicherungs)-?codes?|c[óo]d(?:igos|ici) (?:de |di )?(?:recup|backup|emerg|respaldo|resgate|segur)\w*|codes? de (?:secours|récup\w+|sauvegarde)|(?:herstel|back-?up)codes|kody (?:zapasowe|odzyskiwania|awaryjne)|(?:резервные|запасные) коды)\b|(?:リカバリー|バックアップ)コード"
-_BETWEEN = re.compile(r"(?:[\s,;/|*•`'\"-]|\d{1,2}[.)][ \t]|(?:and|or|e|y|und|et|en|oraz|i|и)\s){1,24}")
-_ONE = re.compile(
-    r"(?:\d{3,4}[ -]\d{3,4}(?:[ -]\d{4})?|(?=[A-Za-z-]{0,24}\d)[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{4,12}){0,4})(?![\w.:/-])"
-)
+_BETWEEN = r"(?:[\s,;/|*•`'\"-]|\d{1,2}[.)][ \t]|(?:and|or|e|y|und|et|en|oraz|i|и)\s){1,24}"
+_ONE = r"(?:\d{3,4}[ -]\d{3,4}(?:[ -]\d{4})?|(?=[A-Za-z-]{0,24}\d)[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{4,12}){0,4})(?![\w.:/-])"
 
 
 def listed(text: str, _lower: str) -> Spans:
@@ -325,15 +317,15 @@ def listed(text: str, _lower: str) -> Spans:
     for match in re.finditer(_LISTED, text):
         sign = re.compile(r"[^\n:=]{0,90}?(?:[:=]|\bare\b|\n)").match(text, match.end())
         at = sign.end() if sign is not None and match.start() >= done else len(text)
-        while (between := _BETWEEN.match(text, at)) and (code := _ONE.match(text, between.end())):
+        while (between := re.compile(_BETWEEN).match(text, at)) and (
+            code := re.compile(_ONE).match(text, between.end())
+        ):
             yield code.span()
             at = done = code.end()
 
 
 # A column of passwords, or of what opens a door, in a table of Markdown or CSV.
-_COLUMNS = re.compile(
-    r"(?i)(?:.{0,30}[ _-])?(?:pass|password|passwort|passwd|pw|pwd|passphrase|kennwort|secret|token|api[ _-]?key|mot de passe|contraseña|clave|senha|wachtwoord|has[łl]o|heslo|пароль|パスワード|密码)|(?P<lock>(?:gate|door|alarm|safe|lock(?:er|box)?|keypad|garage|pin|tür|tor|tresor|porte|portail|puerta|porta|alarma|cancello|entry|access)(?:[ -]?(?:code|pin|código|codice|kod))?s?)"
-)
+_COLUMNS = r"(?i)(?:.{0,30}[ _-])?(?:pass|password|passwort|passwd|pw|pwd|passphrase|kennwort|secret|token|api[ _-]?key|mot de passe|contraseña|clave|senha|wachtwoord|has[łl]o|heslo|пароль|パスワード|密码)|(?P<lock>(?:gate|door|alarm|safe|lock(?:er|box)?|keypad|garage|pin|tür|tor|tresor|porte|portail|puerta|porta|alarma|cancello|entry|access)(?:[ -]?(?:code|pin|código|codice|kod))?s?)"
 
 
 def tables(text: str, _lower: str) -> Spans:
@@ -346,7 +338,7 @@ def tables(text: str, _lower: str) -> Spans:
             named = enumerate(line.split(sign)) if sign else ()
             width = line.count(sign) if sign else 0
             columns = {
-                number: found for number, one in named if (found := _COLUMNS.fullmatch(one.strip(" \t\n*_`\"'")))
+                number: found for number, one in named if (found := re.fullmatch(_COLUMNS, one.strip(" \t\n*_`\"'")))
             }
             sign = sign if columns and sum(map(bool, map(str.strip, line.split(sign)))) > 1 else ""
         for number in columns if cells else ():

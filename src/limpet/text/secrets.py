@@ -30,7 +30,7 @@ _MARKS_BEYOND = (
 )  # fmt: skip
 _MARKS_OF_DIGITS = (" with ", " using ", " mit ", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt")  # fmt: skip
 # What stands beside the number of a bank card.
-_CARDS = ("car", "kart", "tarj", "visa")
+_CARDS = ("card", "cart", "kart", "tarj", "visa")
 # Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
 _CAPITALS = ("akia", "asia", "abia", "acca")
 # No form with a digit is shorter, but cards.
