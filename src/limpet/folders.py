@@ -1,9 +1,14 @@
-"""The user's folder for limpet's data, as platformdirs names it, and the names of stores."""
+"""The user's folder for limpet's data, as platformdirs names it, and the names of stores and of unfinished files."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import time
+
+# An unfinished file that nobody has written to for so long is nobody's, whatever process has its number by now.
+ABANDONED_SECONDS = 86_400.0
 
 
 def user_folder() -> str:
@@ -66,3 +71,58 @@ def beside(store: str) -> str:
     folder = user_folder()
     os.makedirs(folder, mode=0o700, exist_ok=True)
     return os.path.join(folder, f"store-{sha256(shown(store).encode()).hexdigest()[:16]}")
+
+
+def partial_name() -> str:
+    """Return a name for a file that this process writes: nobody can have put a file or a link there before."""
+    return f".limpet-{_processes()}-{os.getpid()}-{os.urandom(8).hex()}.partial"
+
+
+def partials(folder: str) -> list[str]:
+    """Return the paths of unfinished files in a folder, and of what SQLite put beside them."""
+    with contextlib.suppress(OSError):
+        return [
+            os.path.join(folder, name)
+            for name in os.listdir(folder)
+            if name.startswith(".limpet-") and ".partial" in name
+        ]
+    return []
+
+
+def remove_abandoned(folder: str) -> None:
+    """Remove what killed processes have left unfinished in a folder; what another one still writes stays."""
+    for path in partials(folder):
+        processes, _, number = os.path.basename(path)[len(".limpet-") :].partition("-")
+        process = number.partition("-")[0]
+        with contextlib.suppress(OSError):
+            ended = processes == _processes() and process.isdecimal() and not _runs(int(process))
+            if ended or time.time() - os.lstat(path).st_mtime > ABANDONED_SECONDS:
+                if os.path.isdir(path) and not os.path.islink(path):
+                    import shutil
+
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    os.unlink(path)
+
+
+def _processes() -> str:
+    """Return a token for the processes whose numbers this one can look up: of this machine, and of one container."""
+    from zlib import crc32
+
+    space = ""
+    with contextlib.suppress(OSError):
+        space = os.readlink("/proc/self/ns/pid")
+    return f"{crc32(f'{os.uname().nodename} {space}'.encode()) if hasattr(os, 'uname') else 0:08x}"
+
+
+def _runs(process: int) -> bool:
+    """Return whether a process runs; on Windows, where the question would end it, always True."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return True

@@ -14,6 +14,7 @@ import pytest
 import limpet
 from limpet.cli.main import main
 from limpet.features.encryption import change_key
+from limpet.folders import partials
 from limpet.keys import kept_keys
 from tests.encryption.conftest import KEY, OTHER
 
@@ -268,3 +269,24 @@ def test_a_mirror_of_an_encrypted_store_is_plain_and_says_so(plain, key, tmp_pat
     change_key(plain, KEY)
     assert main(["--store", str(plain), "--scope", "project:api", "mirror", "init", str(tmp_path / "notes")]) == 0
     assert "plain text" in capsys.readouterr().err
+
+
+KILLED_DECRYPT = """
+import os, signal, sys
+from limpet.features import encryption
+
+encryption._check = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+encryption.change_key(sys.argv[1], None)
+"""
+
+
+def test_a_decrypt_that_is_killed_leaves_no_plain_copy_after_the_next_start(plain, key):
+    """Its copy is whole and in plain by then; it is private, and the next process that opens the store removes it."""
+    change_key(plain, KEY)
+    killed = subprocess.run([sys.executable, "-c", KILLED_DECRYPT, str(plain)], check=False, timeout=120)
+    left = partials(str(plain.parent))
+    assert killed.returncode == -9 and left and {os.stat(name).st_mode & 0o777 for name in left} == {0o600}
+
+    with limpet.open(plain, scope="project:api") as memory:
+        assert memory.verify() == []
+    assert partials(str(plain.parent)) == []

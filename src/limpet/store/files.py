@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from ..folders import partial_name, remove_abandoned
 from ..model.errors import BadInput, StoreError
 
 # Suffixes of files beside a store that must never be overwritten, the store itself first.
@@ -64,8 +65,10 @@ def _is_of_store(path: Path, store: str) -> bool:
 
 
 def unguessable(folder: Path) -> Path:
-    """Return a path in a folder of others, where nobody can have put a file or a link before."""
-    return folder / f".limpet-{os.urandom(8).hex()}.partial"
+    """Return a path in a folder of others, where nobody can have put a file or a link before. What killed processes
+    left there is removed."""
+    remove_abandoned(str(folder))
+    return folder / partial_name()
 
 
 @contextlib.contextmanager

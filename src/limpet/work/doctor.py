@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from ..folders import is_url, partials
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, counted
 from ..relate.verdicts import LANGUAGES
@@ -44,6 +46,9 @@ def doctor(context: Context) -> list[Check]:
         note("content", "ok", "pages, ledger, index and vectors fit together")
     if stats.free_bytes > max(1_000_000, stats.file_bytes // 2):
         note("space", "warn", f"{stats.free_bytes:,} bytes are unused", "limpet gc")
+    if not is_url(store.path) and (left := partials(os.path.dirname(os.path.realpath(store.path)))):
+        message = f"{counted(len(left), 'unfinished copy')} beside the store: {', '.join(left)}"
+        note("partial", "warn", message, "being written, or left by a process that was killed: gone within a day")
     if dead := store.jobs.dead():
         message = f"{counted(stats.dead_jobs, 'job')} failed for good; the last error: {dead[-1].error}"
         note("queue", "fail", message, "mend the cause, then `limpet rebuild --vectors`")

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import apsw
 
+from ...folders import remove_abandoned
 from ...model.errors import StoreError, StoreReadOnly
 from ...model.forks import forget_use, is_child, refuse_child
 from ..sql import store
@@ -236,6 +237,8 @@ class Database(store.Database):
             self._check_open()
             path = self.path if self.begun else ":memory:"
             self._writer = open_connection(path, read_only=False, durable=self._durable, create=create, mapped=False)
+            if path != ":memory:":
+                remove_abandoned(os.path.dirname(os.path.realpath(path)))
         return self._writer
 
     def _open_reader(self) -> apsw.Connection:
