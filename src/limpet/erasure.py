@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 from . import registry
 from .model.dataclass import NamedTuple
 from .model.errors import BadInput, LimpetError
-from .model.ids import format_id, parse_id
+from .model.ids import format_id, parse_id, session_mark
 from .model.memory import STATES, Filter
 from .settings import ERASING_SECONDS
-from .store.records import Scan
+from .store.records import ALL, Scan, SessionRow
 
 if TYPE_CHECKING:
     from .context import Context
     from .model.memory import Memory
+    from .remember.write import Writer
 
 # A purge names memories that hold the longest line of what goes: lines shorter than this say nothing of their own, and
 # episodes quote about as much as the other.
 LEAST_QUOTED, MOST_QUOTED = 16, 120
+# Shorter words of a title tell nothing of a memory.
+LEAST_TITLED = 4
 
 
 class PurgeReport(NamedTuple):
@@ -35,6 +38,7 @@ class PurgeReport(NamedTuple):
     wordings: tuple[str, ...] = ()  # memories that it replaced or speaks for, or that speaks for it: said otherwise
     copies: tuple[str, ...] = ()  # files outside of the store that hold it: exports, backups, segments, mirrors
     also: tuple[str, ...] = ()  # memories that were purged with it
+    titles: tuple[str, ...] = ()  # sessions whose titles go with it: they alone would keep a word of it
     waits: bool = False  # a process still reads the state from before: the log is emptied when it has ended
     proof: Scan | None = None  # what a search of the files has found
     beyond: str = ""  # what of the engine it cannot reach
@@ -43,7 +47,7 @@ class PurgeReport(NamedTuple):
         shown: dict[str, Any] = {
             "id": self.id, "versions": self.versions, "events": self.events, "purged": self.purged
         }  # fmt: skip
-        lists = {name: list(getattr(self, name)) for name in ("quoted", "wordings", "copies", "also")}
+        lists = {name: list(getattr(self, name)) for name in ("quoted", "wordings", "copies", "also", "titles")}
         shown |= {name: value for name, value in lists.items() if value} | ({"waits": True} if self.waits else {})
         shown |= {"beyond": self.beyond} if self.beyond else {}
         if self.proof is not None:
@@ -72,12 +76,23 @@ def purge(
         going += [other for other in map(context.memory, quoted) if other.state != "purged"]
     ids = [parse_id(item.id) for item in going]
     pieces, others = store.erasure.pieces(ids)
+    titled = _titled(context, going, within)
     waits = False
     if confirm:
         fresh = [parse_id(item.id) for item in going if item.state != "purged"]
         if fresh:
             gone_too = store.erasure.sessions_only_of(fresh)
-            context.write(lambda writer: [writer.event("purged", item, origin="agent") for item in (*fresh, *gone_too)])
+            # A title of a session that holds others goes alone; the session keeps its name, and its end.
+            others_too = {mark: row for row in titled if (mark := session_mark(row.scope, row.name)) not in gone_too}
+
+            def write(writer: Writer) -> None:
+                for item in (*fresh, *gone_too, *others_too):
+                    writer.event("purged", item, origin="agent")
+                for mark, row in others_too.items():
+                    if row.ended_at_us is not None:
+                        writer.event("session_ended", mark, origin="agent", scope=row.scope, name=row.name)
+
+            context.write(write)
         waits = not store.erasure.flush(wait)
         if not waits and store.erasure.scour([*pieces, *others]):
             waits = not store.erasure.flush(wait)
@@ -95,6 +110,7 @@ def purge(
         quoted=tuple(other for other in quoted if other not in named),
         wordings=tuple(wording.id for wording in wordings if wording.id not in named),
         copies=tuple(left), also=tuple(sorted(named - {memory.id})), waits=waits,
+        titles=tuple(row.name for row in titled),
         proof=store.erasure.scan_files(pieces, files) if prove else None, beyond=store.erasure.beyond,
     )  # fmt: skip
 
@@ -124,6 +140,24 @@ def _quoting(context: Context, memories: Iterable[Memory], scopes: tuple[str, ..
             texts = search.substring(line[:MOST_QUOTED], where, limit=100)
             quoting |= {format_id(row.id) for row in search.candidates(texts, where)}
     return tuple(sorted(quoting - {memory.id for memory in memories}))
+
+
+def _titled(context: Context, memories: Sequence[Memory], scopes: tuple[str, ...]) -> list[SessionRow]:
+    """Return sessions of these scopes whose title has a word of the memories that no other memory has."""
+    search, where = context.store.search, Filter(scopes=scopes, states=STATES)
+    going = {parse_id(memory.id) for memory in memories}
+    words = {word for id in going for old in context.store.memories.versions(id) for word in _words(old.content)}
+
+    def only_of_them(word: str) -> bool:
+        return going.issuperset(row.id for row in search.candidates(search.substring(word, where, limit=100), where))
+
+    rows = context.store.sessions.latest(scopes, limit=ALL)
+    return [row for row in rows if row.title and any(map(only_of_them, words.intersection(_words(row.title))))]
+
+
+def _words(text: str) -> set[str]:
+    words = "".join(char if char.isalnum() else " " for char in text.casefold()).split()
+    return {word for word in words if len(word) >= LEAST_TITLED}
 
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:

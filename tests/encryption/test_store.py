@@ -285,7 +285,7 @@ def test_a_decrypt_that_is_killed_leaves_no_plain_copy_after_the_next_start(plai
     change_key(plain, KEY)
     killed = subprocess.run([sys.executable, "-c", KILLED_DECRYPT, str(plain)], check=False, timeout=120)
     left = partials(str(plain.parent))
-    assert killed.returncode == -9 and left and {os.stat(name).st_mode & 0o777 for name in left} == {0o600}
+    assert killed.returncode == -9 and left and {Path(name).stat().st_mode & 0o777 for name in left} == {0o600}
 
     with limpet.open(plain, scope="project:api") as memory:
         assert memory.verify() == []

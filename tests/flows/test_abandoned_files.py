@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,14 +45,14 @@ def restoring(path, tmp_path):
 
 
 def partial(path):
-    return [name for name in partials(str(path.parent)) if WORD.encode() in open(name, "rb").read()]
+    return [name for name in partials(str(path.parent)) if WORD.encode() in Path(name).read_bytes()]
 
 
 def test_a_killed_restore_leaves_a_private_copy_that_the_next_start_removes(restoring, path):
     restoring.send_signal(signal.SIGKILL)
     restoring.communicate(timeout=60)
     left = partial(path)
-    assert left and {os.stat(name).st_mode & 0o777 for name in left} == {0o600}
+    assert left and {Path(name).stat().st_mode & 0o777 for name in left} == {0o600}
 
     with limpet.open(path, read_only=True) as memory:  # removes nothing
         named = {check.name: check.message for check in memory.doctor()}["partial"]

@@ -145,6 +145,31 @@ def test_a_purge_takes_the_name_and_title_of_a_session_that_only_it_used(memory,
     assert len(memory.log()) >= 1
 
 
+def test_a_purge_takes_titles_that_alone_would_keep_its_words(memory, path):
+    """Of sessions that hold other memories too, which keep their names and ends; other titles stay."""
+    memory.session_start("monday", title=f"Notes on {WORD}")
+    id = memory.remember(TEXT, session="monday").id
+    memory.remember("Deploys run on Tuesday", session="monday")
+    memory.session_end("monday")
+    memory.session_start("tuesday", title="The safe of the office")
+    memory.remember("The safe is in the office", session="tuesday")
+    memory.session_start("empty", title=f"Who has {WORD}?")
+
+    assert set(memory.purge(id, dry_run=True).titles) == {"monday", "empty"}
+    assert memory.session("monday").title == f"Notes on {WORD}"
+    assert set(memory.purge(id, confirm=True).as_dict()["titles"]) == {"monday", "empty"}
+
+    assert holding(path.parent, WORD) == {}
+    monday = memory.session("monday")
+    assert (monday.title, monday.memories, monday.ended_at is None) == (None, 1, False)
+    assert memory.session("tuesday").title == "The safe of the office"
+    memory.session_start("monday", title="Tidied")
+    before = [tuple(one) for one in memory.sessions()]
+    memory.rebuild()
+    assert [tuple(one) for one in memory.sessions()] == before and memory.session("monday").title == "Tidied"
+    assert memory.verify() == []
+
+
 def test_a_name_of_a_session_that_was_never_started_goes_too(memory, path):
     id = memory.remember("We found the key", session=f"run {WORD}").id
     usefulness.note_exposures(memory, [(id, 4)], session=f"run {WORD}", client="test", via="recall")

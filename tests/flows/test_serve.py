@@ -355,6 +355,22 @@ def test_the_file_of_tokens_holds_digests_and_is_the_owners_alone(tmp_path):
         tokens.find(token)
 
 
+@pytest.mark.parametrize("side", [".tokens.lock", ".tokens"])
+def test_a_link_planted_beside_the_store_costs_its_target_nothing(tmp_path, side):
+    """It is refused, and stays."""
+    target, planted = tmp_path / "letters.txt", tmp_path / f"m.db{side}"
+    target.write_text("dear all")
+    if side == ".tokens":
+        target.write_text('{"version": 1, "tokens": []}')
+    target.chmod(0o600)
+    before = target.read_bytes()
+    planted.symlink_to(target)
+    code = main(["--store", str(tmp_path / "m.db"), *"serve token create ada --role read --scope a".split()])
+
+    assert target.read_bytes() == before
+    assert (code, planted.is_symlink()) == (3, True)
+
+
 def test_the_command_line_gives_out_lists_and_revokes_tokens(tmp_path, capsys):
     def run(*argv):
         code = main(["--store", str(tmp_path / "memory.db"), *argv])

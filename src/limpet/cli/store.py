@@ -207,6 +207,8 @@ def _purged(report: PurgeReport, memory: Limpet, args: Namespace) -> None:
             words("nothing was erased; --confirm erases it for good, which cannot be undone")
     for id in report.also:
         line(f"with it {short(id)}")
+    for name in report.titles:
+        line(f"with it the title of the session {name}")
     for id in report.quoted:
         words(f"its words are also in {short(id)}: --quoting purges that too")
     for id in report.wordings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..folders import is_url, partials
@@ -46,7 +46,7 @@ def doctor(context: Context) -> list[Check]:
         note("content", "ok", "pages, ledger, index and vectors fit together")
     if stats.free_bytes > max(1_000_000, stats.file_bytes // 2):
         note("space", "warn", f"{stats.free_bytes:,} bytes are unused", "limpet gc")
-    if not is_url(store.path) and (left := partials(os.path.dirname(os.path.realpath(store.path)))):
+    if not is_url(store.path) and (left := partials(str(Path(store.path).resolve().parent))):
         message = f"{counted(len(left), 'unfinished copy')} beside the store: {', '.join(left)}"
         note("partial", "warn", message, "being written, or left by a process that was killed: gone within a day")
     if dead := store.jobs.dead():

@@ -20,7 +20,7 @@ from ...folders import beside
 from ...model.clock import format_time
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreError, StoreReadOnly, message_of
 from ...model.memory import GLOBAL_SCOPE, check_scope
-from ...store.files import write_own
+from ...store.files import write_own, writing
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -215,7 +215,10 @@ class Tokens:
     def _changing(self) -> Iterator[list[Grant]]:
         """Yield the grants and write them if they changed. One process at a time: else a revocation could be lost."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with Path(f"{self.path}.lock").open("w") as lock:
+        place = f"{self.path}.lock"
+        with writing(place):  # a link there is refused, and nothing is cut off
+            number = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with os.fdopen(number) as lock:
             try:
                 import fcntl
             except ImportError:  # Windows: whoever gives out tokens there is one person

@@ -355,6 +355,8 @@ class Projection:
             mark = session_mark(scope, name)
             if mark != id or is_session:  # of one that was purged elsewhere the name tells no mark any more
                 self._sessions.erase(num, name, scope, id if is_session else mark, purged=is_session)
+        if is_session:  # under what is left of its name
+            self._project_session([event for event in self._events_of(id) if event.type in SESSION_EVENTS][-1])
         return numbers
 
     def _delete_versions(self, id: bytes) -> None:

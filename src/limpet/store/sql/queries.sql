@@ -617,7 +617,8 @@ UNION SELECT session FROM memory WHERE id = :id AND retired_at IS NOT NULL AND s
 -- The earliest time of what names a session. memory_session, event_memory.
 SELECT min(at) FROM (
   SELECT created_at AS at FROM memory WHERE session = :num
-  UNION ALL SELECT at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended')) AS named
+  UNION ALL SELECT at FROM event WHERE memory = :mark AND memory <> id AND type IN ('session_started', 'session_ended')
+   AND seq > (SELECT coalesce(max(seq), 0) FROM event WHERE memory = :mark AND memory <> id AND type = 'purged')) AS named
 
 -- name: segment_lines
 -- The events of one segment, in the order of all devices. synced_segment, event_id.

@@ -59,8 +59,14 @@ class SessionNumbers:
         return int(num)
 
     def erase(self, num: int, name: str, scope: str, mark: bytes, *, purged: bool) -> None:
-        """Erase the name and title of a session that was purged itself, or that nothing names any more."""
-        if self._con.execute("SELECT 1 FROM memory WHERE session = ? LIMIT 1", (num,)).get:
+        """Erase the name and title of a session that was purged itself, or that nothing names any more; of one that
+        was purged and still has memories, the title."""
+        began = self._con.execute("SELECT min(created_at) FROM memory WHERE session = ?", (num,)).get
+        if began is not None:
+            if purged:  # its memories still name it
+                self._known.clear()
+                cleared = "UPDATE session SET title = NULL, ended_at = NULL, started_at = ? WHERE num = ?"
+                self._con.execute(cleared, (began, num))
             return
         if not purged and self._con.execute("SELECT 1 FROM event WHERE memory = ? AND memory <> id", (mark,)).get:
             return

@@ -238,7 +238,7 @@ class Database(store.Database):
             path = self.path if self.begun else ":memory:"
             self._writer = open_connection(path, read_only=False, durable=self._durable, create=create, mapped=False)
             if path != ":memory:":
-                remove_abandoned(os.path.dirname(os.path.realpath(path)))
+                remove_abandoned(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
         return self._writer
 
     def _open_reader(self) -> apsw.Connection:
