@@ -79,3 +79,41 @@ def test_what_is_two_dates_is_named():
 
 def test_a_date_with_dots_has_its_day_first_with_a_time_too():
     assert format_time(parse_time("1.2.2026 10:00", now=NOW)) == "2026-02-01T10:00:00Z"
+
+
+# -- a clock that is wrong
+
+
+@pytest.mark.parametrize("days", [-365, -0.01])
+@pytest.mark.parametrize("how", ["remember", "batch", "correct"])
+def test_a_value_stored_by_a_clock_that_is_behind_stays_the_newest(memory, clock, how, days):
+    """And the receipt says so: neither then nor when the clock is right again does an older value come back."""
+    old = memory.remember("port 8080", key="api.port")
+    clock.advance(days=days)
+    if how == "correct":
+        new = memory.correct(old.id, "port 9090")
+    elif how == "batch":
+        (new,) = memory.remember_batch([{"content": "port 9090", "key": "api.port"}])
+    else:
+        new = memory.remember("port 9090", key="api.port")
+        assert "the clock says" in new.reason and "it holds until" not in new.reason
+
+    for _ in range(2):
+        assert memory.fact("api.port").value == "port 9090"
+        assert memory.get(old.id).superseded_by == new.id and memory.get(new.id).valid_to is None
+        clock.advance(days=-days + 10)
+    memory.rebuild()
+    assert memory.fact("api.port").value == "port 9090" and memory.verify() == []
+
+
+def test_a_value_that_was_stated_for_later_begins_then_whatever_is_stored_before(memory, clock):
+    memory.remember("port 8080", key="api.port", valid_from="2026-06-01")
+    assert "it holds until 2026-06-01" in memory.remember("port 9090", key="api.port").reason
+    clock.advance(days=200)
+    assert memory.fact("api.port").value == "port 8080"
+
+
+def test_a_clock_that_is_behind_lets_nobody_end_what_is_trusted_more(memory, clock):
+    memory.remember("port 8080", key="api.port", origin="user")
+    clock.advance(days=-365)
+    assert memory.remember("port 9090", key="api.port", origin="web").status == "proposed"

@@ -85,7 +85,9 @@ def state(
     trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
     ended = held(values, start) if values else None
-    over = next((old for old in (ended, corrects) if old is not None and is_below(trust, old.trust)), None)
+    ahead = _recorded_later(values, writer.now) if statement.valid_from is None else []
+    ends = ahead if ended is None else [ended, *ahead]
+    over = next((old for old in (*ends, corrects) if old is not None and is_below(trust, old.trust)), None)
     decided = decision(
         known=known is not None, corrected=current is not None, user=statement.origin == "user",
         reads=statement.quarantine is not None, below=over is not None,
@@ -115,12 +117,12 @@ def state(
         if decided == "propose" and over is not None:
             status, reason = "proposed", kept_for_review(writer, over, current)
     elif statement.key:
-        data |= fitted(values, start, statement.valid_to)
-        reason = _cut_off(statement, data.get("valid_to"), renamed)
+        data |= fitted([value for value in values if value not in ahead], start, statement.valid_to)
+        reason = _cut_off(statement, data.get("valid_to"), renamed) or _behind(ahead, writer.now)
     made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
-    if decided == "create" and ended is not None:
-        noted = {"why": why} if why and corrects is not None and corrects.id == ended.id else {}
-        writer.supersede(ended, new, statement.origin, start, **noted)
+    for old in ends if decided == "create" else ():
+        noted = {"why": why} if why and corrects is not None and corrects.id == old.id else {}
+        writer.supersede(old, new, statement.origin, start, **noted)
     shown, event = format_id(new), format_id(made.id)
     return Receipt(id=shown, status=status, event=event, reason=reason, redacted=statement.redacted)
 
@@ -131,6 +133,21 @@ def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) ->
         return f"its key is {renamed}" if renamed else None
     kept = "not kept: valid_to; " if statement.valid_to is not None else ""
     return f"{kept}it holds until {format_time(end)}: another value of the key begins then"
+
+
+def _recorded_later(values: Sequence[Memory], now: int) -> list[Memory]:
+    """Return values that began at a time when they were recorded, and that is after now: the clock is behind, or was
+    ahead. What is stored now is newer than they are."""
+    return [value for value in values if now < value.valid_from_us <= value.created_at_us]
+
+
+def _behind(ahead: Sequence[Memory], now: int) -> str | None:
+    """Return the note that the clock is behind values which a new one ends."""
+    latest = max((value.created_at_us for value in ahead), default=None)
+    return None if latest is None else (
+        f"the clock says {format_time(now)}, which is before the last value was stored ({format_time(latest)}): is it"
+        " right? the new value holds in place of that one"
+    )  # fmt: skip
 
 
 def correct(
