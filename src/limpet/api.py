@@ -109,7 +109,8 @@ class Limpet(EveryDay):
 
     def rename_scope(self, scope: str, name: str, *, merge: bool = False) -> ScopeChange:
         """Give all memories of a scope, and its checkout, another scope that has none yet; with `merge`, one that has
-        some: memories that say the same become one. Raises NotFound, BadInput.
+        some: memories that say the same become one. The checkout that this store was opened in may have no memory yet.
+        Raises NotFound, BadInput.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.rename_scope(memory.scope, "project:other").memories

@@ -19,13 +19,15 @@ MOST_CLONES = 5
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A folder under git. Worktrees and clones of one remote are one repository."""
+    """A folder under git. Worktrees of one repository are one; a clone is another one, until a person says that it is
+    not: whoever wrote its files chose its remote.
+    """
 
     scope: str  # `project:<name of the folder>`, if no other repository has it
     remote: str | None  # host and path of its remote, without user, password and protocol
     place: str  # where its objects are, on which machine
     folder: str
-    identities: tuple[str, ...]  # what tells it from others, as far as its files say; the surest first
+    identities: tuple[str, ...]  # what tells it from others, the surest first; none is of its own saying alone
 
     def first_commit(self) -> str | None:
         """Return the first commit, which identifies a repository without a remote; None if there is none."""
@@ -59,7 +61,8 @@ def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
                 objects = shared
             name = "-".join(os.path.basename(named).split()) or "unnamed"
             remote, own = _remote(objects, MOST_CLONES), _place(objects)
-            return Checkout(f"project:{name}", remote, own, place, (own,) if remote is None else (remote, own))
+            seen = () if remote is None else (f"{remote} in {os.path.realpath(objects)}",)
+            return Checkout(f"project:{name}", remote, own, place, (*seen, own))
         place, below = os.path.dirname(place), place
     return None
 

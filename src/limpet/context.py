@@ -174,13 +174,18 @@ class Context:
         if not self.store.database.begun:
             numbers = count(1)
             inside(self.store, lambda _: next(numbers).to_bytes(16, "big"))  # what is refused begins no store
-        if self._unclaimed is not None:
-            self.store.checkouts.claim(self._unclaimed, self.scope, self.now())
-            self._unclaimed = None
+        self.claim(self.scope)
         written = self.store.ledger.commit(inside)
         if owner is self and not operation and written:
             operation.append(written[0].operation)
         return answer
+
+    def claim(self, scope: str) -> bool:
+        """Give the checkout a scope, if it may have claimed none yet. Return whether there was one to ask for."""
+        checkout, self._unclaimed = self._unclaimed, None
+        if checkout is not None:
+            self.store.checkouts.claim(checkout, scope, self.now())
+        return checkout is not None
 
     @contextmanager
     def one_operation(self) -> Iterator[list[bytes]]:

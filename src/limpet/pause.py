@@ -92,17 +92,19 @@ def read_pauses(store: str) -> Pauses:
 
 
 def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:
-    """Return the nearest `.limpet` of a folder and those above it, and its lines; ("", ()) when there is none."""
-    place = folder
-    while os.path.isabs(place):  # noqa: PTH117
-        file = os.path.join(place, FOLDER_FILE)  # noqa: PTH118
-        if lines := tuple(_lines(file)):
-            return file, lines
-        above = os.path.dirname(place)  # noqa: PTH120
-        if above == place:
+    """Return the lines of the `.limpet` of a folder and of all above it, and the nearest of these files, that which says
+    `off` first; ("", ()) when there is none. They add up: that of a repository takes nothing back.
+    """
+    file, off, found = "", "", list[str]()
+    while os.path.isabs(folder):  # noqa: PTH117
+        place = os.path.join(folder, FOLDER_FILE)  # noqa: PTH118
+        if lines := _lines(place):
+            found += lines
+            file, off = file or place, off or (place if "off" in lines else "")
+        folder, below = os.path.dirname(folder), folder  # noqa: PTH120
+        if folder == below:
             break
-        place = above
-    return "", ()
+    return off or file, tuple(found)
 
 
 def ignored_in(folder: str) -> tuple[str, ...]:

@@ -213,6 +213,20 @@ def test_what_else_a_folders_file_says_stays(project, run, monkeypatch):
     assert (project / ".limpet").read_text() == "ignore *.pem\n"
 
 
+def test_a_repository_below_takes_nothing_back(hook, memory, project, run, monkeypatch):
+    """Its `.limpet` may say more, and not less, than those above it."""
+    (project / ".limpet").write_text("ignore secret\n")
+    cloned = project / "src"
+    (cloned / ".limpet").write_text("ignore *.pem\n")
+    monkeypatch.chdir(cloned)
+    assert set(run("status")["ignore"]) == {"secret", "*.pem"}
+    (project / ".limpet").write_text("off\n")
+    assert nothing_happens(hook, memory, folder=cloned)
+    assert str(project / ".limpet") in run("status")["why"]
+    run("resume", "--folder")
+    assert (cloned / ".limpet").read_text() == "ignore *.pem\n" and run("status")["on"]
+
+
 # -- what is ignored
 
 

@@ -68,23 +68,49 @@ def test_two_repositories_whose_folders_have_one_name_have_two_scopes(at, tmp_pa
         assert texts(memory) == ["The work gateway allows 100 requests a minute"]
 
 
-def test_clones_and_worktrees_of_one_remote_share_a_scope_however_it_is_written(at, tmp_path):
+def test_a_remote_gives_a_folder_no_scope_until_a_person_joins_them(at, tmp_path, path, capsys):
+    """However the address is written, for a clone of the clone, and for one that wrote something before it joined."""
     first = checkout(tmp_path / "work" / "api", "git@example.com:acme/api.git", commit=True)
     git(first, "worktree", "add", "-q", "../tree")
     with at(first) as memory:
         memory.remember("Deploys need the VPN")
+    with at(tmp_path / "work" / "tree") as memory:  # it has the same objects
+        assert (memory.scope, memory.count()) == ("project:api", 1)
 
-    others = [tmp_path / "work" / "tree"]
+    others = []
     for n, url in enumerate(("https://me:token@Example.com/acme/api", "ssh://git@example.com:22/Acme/api.git/")):
-        others.append(checkout(tmp_path / f"clone{n}", url))
+        others.append(checkout(tmp_path / f"clone{n}" / "api", url))
     git(tmp_path, "clone", "-q", str(first), "of-a-clone")
     for folder in (*others, tmp_path / "of-a-clone"):
         with at(folder) as memory:
-            assert (memory.scope, memory.count()) == ("project:api", 1), folder
+            own = memory.scope
+            assert own != "project:api" and memory.recall("vpn").items == [], folder
+            if folder == others[0]:
+                memory.remember("The stranger was here")
+        assert main(["--store", str(path), "status"]) == 0
+        assert f"`limpet scope merge {own} project:api`" in capsys.readouterr().err
+        assert main(["--store", str(path), "scope", "merge", own, "project:api"]) == 0
+        capsys.readouterr()
+        with at(folder) as memory:
+            assert (memory.scope, memory.count()) == ("project:api", 2), folder
+        assert main(["--store", str(path), "status"]) == 0
+        assert "merge" not in capsys.readouterr().err
 
 
-def test_without_a_remote_a_repository_is_known_by_its_first_commit_and_its_folder(at, tmp_path):
-    """A copy is the same repository; so is one that is given a remote later."""
+def test_the_first_command_on_a_terminal_says_how_to_share_a_scope(at, tmp_path, path, capsys, monkeypatch):
+    with at(checkout(tmp_path / "work" / "api", "git@example.com:acme/api.git")) as memory:
+        memory.remember("Deploys need the VPN")
+    monkeypatch.chdir(checkout(tmp_path / "other" / "api", "https://example.com/acme/api"))
+    said = []
+    for terminal, text in ((False, "list"), (True, "list"), (True, "remember Docker"), (True, "list")):
+        monkeypatch.setattr("limpet.cli.verbs.is_at_terminal", lambda terminal=terminal: terminal)
+        main(["--store", str(path), *text.split()])
+        said.append("`limpet scope merge project:api-" in capsys.readouterr().err)
+    assert said == [False, True, True, False]
+
+
+def test_a_folder_that_is_given_a_remote_keeps_its_scope(at, tmp_path):
+    """Whatever the remote; a copy of a repository without one is the same repository by its first commit."""
     first = checkout(tmp_path / "api", commit=True)
     with at(first) as memory:
         memory.remember("Deploys need the VPN")
@@ -92,12 +118,13 @@ def test_without_a_remote_a_repository_is_known_by_its_first_commit_and_its_fold
     with at(tmp_path / "moved") as memory:
         assert memory.scope == "project:api"
 
-    git(first, "remote", "add", "origin", "git@example.com:acme/api.git")
-    with at(first) as memory:
-        assert memory.scope == "project:api"
-        memory.remember("The remote is known from now on")
+    for remote in ("git@example.com:acme/api.git", "git@example.com:acme/gateway.git"):
+        git(first, "config", "remote.origin.url", remote)
+        with at(first) as memory:
+            assert memory.scope == "project:api"
+            memory.remember(f"The remote is {remote} from now on")
     with at(checkout(tmp_path / "elsewhere" / "any", "https://example.com/acme/api")) as memory:
-        assert memory.count() == 2
+        assert memory.count() == 0
 
 
 def test_a_store_from_before_goes_on_with_the_first_repository_that_writes(at, tmp_path, path, clock):

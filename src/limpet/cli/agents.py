@@ -15,7 +15,7 @@ from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.times import parse_duration
 from ..settings import read_settings
 from . import output, tables
-from .verbs import AGENTS, PLUMBING, Verb, agent_session, arg
+from .verbs import AGENTS, PLUMBING, Verb, agent_session, arg, how_to_join
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -92,12 +92,12 @@ def _status(args: Namespace) -> int:
     settings = read_settings(args.store, args.scope, None)
     state = pause_state(settings.path, agent_session())
     ignored = (*pause.read_pauses(settings.path).ignore, *pause.ignored_in(str(Path.cwd())))
-    there, store, scope = is_there(settings.path), shown(settings.path), settings.scope
+    there, store, scope, join = is_there(settings.path), shown(settings.path), settings.scope, ""
     if there and settings.checkout is not None:  # another checkout of this name may have it
         import limpet
 
         with suppress(LimpetError), limpet.open(args.store, read_only=True) as memory:
-            scope = memory.scope
+            scope, join = memory.scope, how_to_join(memory, settings)
     if args.json:
         output.result(
             {"on": not state.why, "why": state.why or None, "store": store, "store_exists": there,
@@ -110,6 +110,8 @@ def _status(args: Namespace) -> int:
     rows = [["store", f"{store}{'' if there else ' (not there yet)'}"], ["scope", scope]]
     for name, text in [*rows, *([["ignored", ", ".join(ignored)]] if ignored else [])]:
         output.line(output.printable(f"{name}  {text}"))
+    if join:
+        output.words(join)
     if slip := pause_slip():
         output.words(f"warning: {slip}")
     return 0

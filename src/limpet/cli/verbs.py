@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..every_day import EveryDay
+    from ..settings import Settings
 
     Opened = TypeVar("Opened", bound=EveryDay)
 
@@ -342,6 +343,16 @@ def open_every_day(args: argparse.Namespace, *, create: bool = False) -> EveryDa
     return _opened(EveryDay, args, create=create)
 
 
+def how_to_join(memory: EveryDay, settings: Settings, *, fresh: bool = False) -> str:
+    """Return how this folder may share the scope of another one with its remote; "" where there is none. `fresh`: only
+    before the first write here."""
+    scope = memory._context.store.checkouts.namesake(settings.checkout, fresh=fresh)
+    if scope is None:
+        return ""
+    how = f"`limpet scope merge {memory.scope} {scope}`"
+    return f"the remote of this folder is that of {scope}, whose memories it does not see; {how} lets it share them"
+
+
 def _opened(kind: type[Opened], args: argparse.Namespace, *, create: bool, or_empty: bool = False) -> Opened:
     from ..settings import read_settings
 
@@ -351,7 +362,10 @@ def _opened(kind: type[Opened], args: argparse.Namespace, *, create: bool, or_em
     try:
         if create and os.path.isfile(settings.path) and not os.path.getsize(settings.path):  # noqa: PTH113, PTH202
             print(f"{settings.path} was empty (0 bytes): a new store begins there", file=sys.stderr)
-        return kind(settings, create=create, late=create)
+        memory = kind(settings, create=create, late=create)
+        if settings.checkout is not None and is_at_terminal() and (note := how_to_join(memory, settings, fresh=True)):
+            print(note, file=sys.stderr)
+        return memory
     except StoreMissing:
         if not or_empty:
             raise

@@ -77,6 +77,11 @@ def rename(context: Context, was: str, scope: str, *, merge: bool) -> ScopeChang
     if check_scope(was) == scope:
         raise BadInput(f"{scope} is both of the scopes")
 
+    each = context.store.listings.each
+    has = [any(islice(each(Filter(scopes=(name,), states=MOVABLE)), 1)) for name in (was, scope)]
+    if merge and was == context.scope and has == [False, True] and context.claim(scope):
+        return ScopeChange(was=was, scope=scope, memories=0, event="")
+
     def write(writer: Writer) -> ScopeChange:
         # Oldest first: so a session of theirs begins when it began.
         each = writer.reads.listings.each

@@ -1,4 +1,8 @@
-"""The scopes of checkouts: the first repository of a name has `project:<name>`, others a name with a mark."""
+"""The scopes of checkouts: the first repository of a name has `project:<name>`, others a name with a mark.
+
+A remote gives nothing by itself: it is in a file that a stranger may have written. Where it is known, `namesake` says
+whose it is, and a person may join the folder to that scope (`limpet scope merge`).
+"""
 
 from __future__ import annotations
 
@@ -24,17 +28,27 @@ class Checkouts(Repository):
         with self._database.reading() as con:
             return scope_of(con, checkout)
 
+    def namesake(self, checkout: Checkout | None, *, fresh: bool = False) -> str | None:
+        """Return the scope of another repository with this one's remote, if it is not in that scope. `fresh`: only if
+        it has claimed none yet."""
+        if checkout is None or checkout.remote is None:
+            return None
+        with self._database.reading() as con:
+            known = None if fresh and _held(con, checkout.identities) else _held(con, [checkout.remote])
+            scope = None if known is None else _renamed(con, *known)
+            return None if scope == scope_of(con, checkout) else scope
+
     def claim(self, checkout: Checkout, scope: str, at: int) -> None:
         """Give a scope to a repository, unless it has one already."""
         with self._database.reading() as con:
             known = all(_held(con, [identity]) for identity in checkout.identities)
         if known:
             return
-        others = [] if checkout.remote else [commit for commit in [checkout.first_commit()] if commit]
+        others = [checkout.remote or checkout.first_commit()]
         with self._database.writing() as con:
             con.executemany(
                 "INSERT INTO checkout (identity, scope, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                [(identity, scope, at) for identity in (*checkout.identities, *others)],
+                [(identity, scope, at) for identity in (*checkout.identities, *filter(None, others))],
             )
 
 
@@ -50,7 +64,7 @@ def scope_of(con: Connection, checkout: Checkout) -> str:
         return _renamed(con, *held)
     from hashlib import sha256
 
-    mark = sha256((checkout.remote or first or checkout.place).encode()).hexdigest()
+    mark = sha256((first or checkout.identities[0]).encode()).hexdigest()
     names = [f"{checkout.scope}-{mark[:length]}" for length in MARK_CHARACTERS]
     return next((name for name in names if not _taken(con, name)), names[-1])
 
