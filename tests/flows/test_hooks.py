@@ -20,6 +20,7 @@ from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS, SHOWS_NOTICES
 from limpet.agents.hooks.entry import answer_call, handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.injected import Holdout
+from limpet.agents.hooks.session_state import left_off
 from limpet.agents.protocol import Call, ProtocolError, Service
 from limpet.features import mirror, usefulness
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
@@ -137,6 +138,24 @@ def test_a_session_begins_with_where_the_last_one_left_off(hook, shop, clock, cl
     assert "\n- make retries safe: changed api/retry.py; `make test` failed\n" in text
     assert len(shop.sessions()) == 2, "the new session is known"
     assert hook(client, event, {**data, "source": "resume"}) == "" or client in ("opencode", "cline")
+
+
+def test_a_session_begins_with_the_latest_few_of_a_long_one(hook, shop):
+    """However much was stored in the last session, the start reads a few of it."""
+    shop.remember_batch([{"content": f"Line {n} of the gateway's log", "session": "before"} for n in range(2_000)])
+    shop.remember("Retries are idempotent", kind="decision", session="before")
+    read = []
+    database = shop._context.store.database
+    with database.reading() as con:
+        con.trace_v2(apsw.SQLITE_TRACE_ROW | apsw.SQLITE_TRACE_PROFILE, lambda event: read.append(event["code"]))
+        sections = left_off(shop, "new", same=False).sections
+        con.trace_v2(0, None)
+
+    stored = next(section for section in sections if section.title == "Stored in it:")
+    assert len(stored.lines) == 8 and "Retries are idempotent" in stored.lines[-1].text
+    assert 50 < read.count(apsw.SQLITE_TRACE_ROW) < 300
+    client, event, data, where = inputs.STARTS[0]
+    assert "Retries are idempotent" in text_at(hook(client, event, data), where)
 
 
 def test_a_session_begins_with_what_a_person_edited_in_the_mirror(hook, shop, tmp_path):

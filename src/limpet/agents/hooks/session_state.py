@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...model.errors import NotFound
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
 from ...text.turns import acted, closing, in_words
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 # in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
 GOALS, STORED = 8, 8
+# Memories of a session that are read for these: some are goals and rules, which are shown already.
+STORED_READ = 50
 # Rules that are read, and their share of the tokens whatever else there is to say.
 RULES, RULES_SHARE = 500, 0.5
 MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
@@ -114,8 +115,9 @@ def _last_session(memory: Limpet, session: str) -> str:
     for name in others[:SESSIONS]:
         if name in working or _session_memories(memory, name):
             return name
-    stored = (row.name for row in memory.sessions(limit=3) if row.name != session and row.memories)
-    return others[0] if others else next(stored, "")
+    if others:
+        return others[0]
+    return next((row.name for row in memory.sessions(limit=3) if row.name != session and row.memories), "")
 
 
 def _turn_lines(actions: Sequence[JournalLine]) -> Iterator[Line]:
@@ -140,7 +142,5 @@ def _turn_lines(actions: Sequence[JournalLine]) -> Iterator[Line]:
 
 
 def _session_memories(memory: Limpet, session: str) -> list[Memory]:
-    try:
-        return memory.session_memories(session) if session else []
-    except NotFound:
-        return []
+    context = memory._context
+    return list(map(context.as_read, context.store.sessions.memories(memory.scope, session, limit=STORED_READ)))

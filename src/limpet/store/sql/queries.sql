@@ -137,11 +137,11 @@ SELECT m.key FROM memory m INDEXED BY memory_key
  GROUP BY e.num, e.name, s.name, e.started_at, e.ended_at, e.title ORDER BY 7 DESC, e.name LIMIT :limit
 
 -- name: session_memories
--- What a session holds, in its order. memory_session.
+-- What a session holds, the last first. memory_session.
 SELECT {columns} FROM {tables}
  WHERE m.session = {session_num}
    AND m.retired_at IS NULL AND m.state = 'active'
- ORDER BY m.position, m.created_at, m.id
+ ORDER BY m.position DESC, m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: session_turns
 -- The turns of a session, the last first. memory_session.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...model.ids import session_mark
 from ...model.memory import Memory
 from ...model.state import erased_name
-from ..records import SessionRow, TurnRow
+from ..records import ALL, SessionRow, TurnRow
 from .statements import statements, to_memory
 from .store import Connection, Repository
 
@@ -22,9 +22,9 @@ class Sessions(Repository):
         rows = [SessionRow._make(row) for scope in scopes for row in self._ask("sessions", scope=scope, limit=limit)]
         return sorted(rows, key=lambda row: (-row.last_at_us, row.name))[:limit]
 
-    def memories(self, scope: str, name: str) -> list[Memory]:
-        """Return the active memories of a session, in their order."""
-        return list(map(to_memory, self._ask("session_memories", scope=scope, name=name)))
+    def memories(self, scope: str, name: str, *, limit: int = ALL) -> list[Memory]:
+        """Return the active memories of a session, the last `limit` at most, in their order."""
+        return list(map(to_memory, reversed(self._ask("session_memories", scope=scope, name=name, limit=limit))))
 
     def turns(self, scope: str, name: str, *, limit: int) -> list[TurnRow]:
         """Return the last turns of a session, `limit` at most, whatever their state, in their order."""
