@@ -182,9 +182,9 @@ class Context:
 
     def claim(self, scope: str) -> bool:
         """Give the checkout a scope, if it may have claimed none yet. Return whether there was one to ask for."""
-        checkout, self._unclaimed = self._unclaimed, None
-        if checkout is not None:
+        if (checkout := self._unclaimed) is not None:
             self.store.checkouts.claim(checkout, scope, self.now())
+            self._unclaimed = None
         return checkout is not None
 
     @contextmanager

@@ -155,9 +155,9 @@ def _titled(context: Context, memories: Sequence[Memory], scopes: tuple[str, ...
     return [row for row in rows if row.title and any(map(only_of_them, words.intersection(_words(row.title))))]
 
 
-def _words(text: str) -> set[str]:
+def _words(text: str) -> list[str]:
     words = "".join(char if char.isalnum() else " " for char in text.casefold()).split()
-    return {word for word in words if len(word) >= LEAST_TITLED}
+    return [word for word in words if len(word) >= LEAST_TITLED]
 
 
 def _places(context: Context, *, refresh: bool) -> list[tuple[str, str]]:

@@ -80,49 +80,35 @@ def partial_name() -> str:
 
 def partials(folder: str) -> list[str]:
     """Return the paths of unfinished files in a folder, and of what SQLite put beside them."""
-    with contextlib.suppress(OSError):
-        return [
-            os.path.join(folder, name)
-            for name in os.listdir(folder)
-            if name.startswith(".limpet-") and ".partial" in name
-        ]
-    return []
+    names = os.listdir(folder) if os.access(folder, os.R_OK) else ()
+    return [os.path.join(folder, name) for name in names if name.startswith(".limpet-") and ".partial" in name]
 
 
 def remove_abandoned(folder: str) -> None:
     """Remove what killed processes have left unfinished in a folder; what another one still writes stays."""
     for path in partials(folder):
-        processes, _, number = os.path.basename(path)[len(".limpet-") :].partition("-")
-        process = number.partition("-")[0]
-        with contextlib.suppress(OSError):
-            ended = processes == _processes() and process.isdecimal() and not _runs(int(process))
+        with contextlib.suppress(OSError, ValueError):
+            processes, number = os.path.basename(path).split("-")[1:3]
+            ended = processes == _processes() and not _runs(int(number))
             if ended or time.time() - os.lstat(path).st_mtime > ABANDONED_SECONDS:
-                if os.path.isdir(path) and not os.path.islink(path):
-                    import shutil
+                import shutil
 
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    os.unlink(path)
+                (shutil.rmtree if os.path.isdir(path) and not os.path.islink(path) else os.unlink)(path)
 
 
 def _processes() -> str:
     """Return a token for the processes whose numbers this one can look up: of this machine, and of one container."""
     from zlib import crc32
 
-    space = ""
-    with contextlib.suppress(OSError):
-        space = os.readlink("/proc/self/ns/pid")
+    space = os.readlink("/proc/self/ns/pid") if os.path.lexists("/proc/self/ns/pid") else ""
     return f"{crc32(f'{os.uname().nodename} {space}'.encode()) if hasattr(os, 'uname') else 0:08x}"
 
 
 def _runs(process: int) -> bool:
     """Return whether a process runs; on Windows, where the question would end it, always True."""
-    if os.name == "nt":
-        return True
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        pass
+    with contextlib.suppress(PermissionError):
+        try:
+            os.kill(process, 0) if os.name != "nt" else None
+        except ProcessLookupError:
+            return False
     return True

@@ -92,9 +92,8 @@ def read_pauses(store: str) -> Pauses:
 
 
 def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:
-    """Return the lines of the `.limpet` of a folder and of all above it, and the nearest of these files, that which says
-    `off` first; ("", ()) when there is none. They add up: that of a repository takes nothing back.
-    """
+    """Return the lines of the `.limpet` of a folder and of all above it, which add up, and the nearest of these files
+    (that says `off`, if one does); ("", ()) when there is none."""
     file, off, found = "", "", list[str]()
     while os.path.isabs(folder):  # noqa: PTH117
         place = os.path.join(folder, FOLDER_FILE)  # noqa: PTH118

@@ -203,10 +203,8 @@ def _row(row: SessionRow) -> dict[str, Any]:
 def _moved(change: ScopeChange, memory: Limpet, args: Namespace) -> None:
     same = f", {len(change.merged):,} of which said what was there already" if change.merged else ""
     line(f"moved {counted(change.memories, 'memory')} from {change.was} to {change.scope}{same}")
-    if change.event:
-        words(f"`limpet --scope {change.scope} undo` takes it back")
-    else:
-        words(f"this folder shares {change.scope} from now on")
+    back = f"`limpet --scope {change.scope} undo` takes it back"
+    words(back if change.event else f"this folder shares {change.scope} from now on")
 
 
 # -- the journal
@@ -329,7 +327,7 @@ VERBS = (
         arguments=(arg("NAME", "the scope"), arg("NEW", "its new name")),
     ),
     Verb(
-        name="scope merge", group=PEOPLE, about="put all memories of a scope, and its folder, into another one that has some",
+        name="scope merge", group=PEOPLE, about="put all memories of a scope, and its folder, into another scope",
         run=lambda memory, args: memory.rename_scope(args.name, args.into, merge=True), show=_moved,
         arguments=(arg("NAME", "the scope"), arg("INTO", "the other one")),
     ),

@@ -85,7 +85,8 @@ def state(
     trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
     ended = held(values, start) if values else None
-    ahead = _recorded_later(values, writer.now) if statement.valid_from is None else []
+    # Values that began when they were recorded, which is after now: the clock is behind, or was ahead.
+    ahead = [old for old in values if statement.valid_from is None and start < old.valid_from_us <= old.created_at_us]
     ends = ahead if ended is None else [ended, *ahead]
     over = next((old for old in (*ends, corrects) if old is not None and is_below(trust, old.trust)), None)
     decided = decision(
@@ -118,7 +119,10 @@ def state(
             status, reason = "proposed", kept_for_review(writer, over, current)
     elif statement.key:
         data |= fitted([value for value in values if value not in ahead], start, statement.valid_to)
-        reason = _cut_off(statement, data.get("valid_to"), renamed) or _behind(ahead, writer.now)
+        reason = _cut_off(statement, data.get("valid_to"), renamed)
+        if ahead and not reason:
+            latest = format_time(max(old.created_at_us for old in ahead))
+            reason = f"the clock says {format_time(start)}, and {latest} when the last value was stored: is it right?"
     made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
     for old in ends if decided == "create" else ():
         noted = {"why": why} if why and corrects is not None and corrects.id == old.id else {}
@@ -133,21 +137,6 @@ def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) ->
         return f"its key is {renamed}" if renamed else None
     kept = "not kept: valid_to; " if statement.valid_to is not None else ""
     return f"{kept}it holds until {format_time(end)}: another value of the key begins then"
-
-
-def _recorded_later(values: Sequence[Memory], now: int) -> list[Memory]:
-    """Return values that began at a time when they were recorded, and that is after now: the clock is behind, or was
-    ahead. What is stored now is newer than they are."""
-    return [value for value in values if now < value.valid_from_us <= value.created_at_us]
-
-
-def _behind(ahead: Sequence[Memory], now: int) -> str | None:
-    """Return the note that the clock is behind values which a new one ends."""
-    latest = max((value.created_at_us for value in ahead), default=None)
-    return None if latest is None else (
-        f"the clock says {format_time(now)}, which is before the last value was stored ({format_time(latest)}): is it"
-        " right? the new value holds in place of that one"
-    )  # fmt: skip
 
 
 def correct(
