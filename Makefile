@@ -8,6 +8,7 @@ STAMP := $(VENV)/.installed
 QUICK := tests/structure tests/unit tests/contract $(foreach one,story remember recall beliefs cli hooks mcp_calls mirror,tests/flows/test_$(one).py)
 
 .PHONY: setup demo test quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure roles strangers evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test floors quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(CORE): pyproject.toml
@@ -28,6 +29,13 @@ quick: setup  ## between commits: structure, models, store, and the main flows, 
 
 test: setup  ## the whole everyday suite; a few examples of every property
 	@$(BIN)/python -m pytest -n auto --dist loadgroup -m "not measurement"
+
+floors:  ## the whole everyday suite with the oldest version of each dependency that pyproject.toml allows, in an environment of its own
+	@test -x .venvs/floors/bin/python || $(PYTHON) -m venv .venvs/floors
+	@.venvs/floors/bin/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1" uv
+	@.venvs/floors/bin/python -m uv pip compile --quiet --resolution lowest-direct --output-file .venvs/floors/oldest.txt pyproject.toml
+	@.venvs/floors/bin/python -m pip install --quiet --disable-pip-version-check -e . --group dev --constraint .venvs/floors/oldest.txt
+	@.venvs/floors/bin/python -m pytest -n auto --dist loadgroup -m "not measurement"
 
 quality: setup  ## all of tests/quality, measurements over large sets of questions included, and what an optional embedder states
 	@$(BIN)/python -m pytest -n auto --dist loadgroup tests/quality tests/unit/test_calibration.py

@@ -217,3 +217,49 @@ def test_a_reader_waits_for_a_store_that_is_just_being_made(tmp_path, capsys):
     with limpet.open(path, scope="global", create=False) as memory:
         assert memory.count() == 0
     made.join()
+
+
+# -- single bits
+
+
+def flip(path, where, bit):
+    with path.open("r+b") as file:
+        file.seek(where)
+        (byte,) = file.read(1)
+        file.seek(where)
+        file.write(bytes([byte ^ (1 << bit)]))
+
+
+@pytest.fixture
+def searched(filled):
+    with limpet.open(filled, scope="global") as memory:
+        memory.work()
+    return filled
+
+
+@pytest.mark.parametrize("column", ["codes", "scales", "exact"])
+def test_a_flipped_bit_of_a_vector_or_its_code_is_named(searched, column):
+    """Of each of some bytes the bits that move a cosine by more than rounding does."""
+    con = sqlite3.connect(searched)
+    table = "vector ORDER BY slot" if column == "exact" else "chunk"
+    (value,) = con.execute(f"SELECT {column} FROM {table} LIMIT 1").fetchone()
+    con.close()
+    start = searched.read_bytes().index(value[:64])
+    for at, bit in {"codes": ((0, 7), (9, 5), (33, 3)), "scales": ((2, 6), (3, 4)), "exact": ((1, 7), (5, 6), (9, 5))}[
+        column
+    ]:
+        flip(searched, start + at, bit)
+        with limpet.open(searched, scope="global") as memory:
+            assert "vectors" in [problem.check for problem in memory.verify()], (at, bit)
+        flip(searched, start + at, bit)
+    with limpet.open(searched, scope="global") as memory:
+        assert memory.verify() == []
+
+
+def test_a_flipped_bit_that_makes_a_text_no_text_is_named(searched, capsys):
+    """Whatever table it is in: the ledger's text, a row of a memory."""
+    flip(searched, searched.read_bytes().rindex(b"Service 77 listens"), 7)
+    assert run(searched, "verify") == 3
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err and ("damaged" in said.err + said.out or "was changed" in said.out + said.err)
+    assert run(searched, "list", "--limit", "200") == 3 and "is damaged" in capsys.readouterr().err

@@ -84,10 +84,7 @@ def state(
     causes = writer.causes(statement) if statement.because else []
     trust = effective_trust(statement, causes) if causes or statement.trust else statement.origin
     start = statement.valid_from if statement.valid_from is not None else writer.now
-    ended = held(values, start) if values else None
-    # Values that began when they were recorded, which is after now: the clock is behind, or was ahead.
-    ahead = [old for old in values if statement.valid_from is None and start < old.valid_from_us <= old.created_at_us]
-    ends = ahead if ended is None else [ended, *ahead]
+    ends = _ended(values, start, stated=statement.valid_from is not None)
     over = next((old for old in (*ends, corrects) if old is not None and is_below(trust, old.trust)), None)
     decided = decision(
         known=known is not None, corrected=current is not None, user=statement.origin == "user",
@@ -118,17 +115,24 @@ def state(
         if decided == "propose" and over is not None:
             status, reason = "proposed", kept_for_review(writer, over, current)
     elif statement.key:
-        data |= fitted([value for value in values if value not in ahead], start, statement.valid_to)
+        data |= fitted([value for value in values if value not in ends], start, statement.valid_to)
         reason = _cut_off(statement, data.get("valid_to"), renamed)
-        if ahead and not reason:
-            latest = format_time(max(old.created_at_us for old in ahead))
-            reason = f"the clock says {format_time(start)}, and {latest} when the last value was stored: is it right?"
+        if not reason and any(old.valid_from_us > start for old in ends):
+            reason = f"the clock says {format_time(start)}, which is before the value that it replaces: is it right?"
     made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
     for old in ends if decided == "create" else ():
         noted = {"why": why} if why and corrects is not None and corrects.id == old.id else {}
         writer.supersede(old, new, statement.origin, start, **noted)
     shown, event = format_id(new), format_id(made.id)
     return Receipt(id=shown, status=status, event=event, reason=reason, redacted=statement.redacted)
+
+
+def _ended(values: Sequence[Memory], start: int, *, stated: bool) -> list[Memory]:
+    """Return the values that a new one ends: what holds then and, unless its time is stated, those that began when they
+    were recorded, if that is later: the clock is behind, or was ahead."""
+    ended = held(values, start)
+    later = () if stated else (value for value in values if start < value.valid_from_us <= value.created_at_us)
+    return [*([] if ended is None else [ended]), *later]
 
 
 def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str | None:

@@ -199,7 +199,7 @@ _TRANSLATIONS = (
     (apsw.ReadOnlyError, StoreReadOnly, "{path} cannot be written", None),
     ((apsw.CantOpenError, apsw.PermissionsError, apsw.AuthError), StoreError, "cannot open {path}: {error}",
      "check the path and its permissions"),
-    ((apsw.NotADBError, apsw.CorruptError), StoreDamaged, "{path} is damaged: {error}",
+    ((apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError), StoreDamaged, "{path} is damaged: {error}",
      "restore a backup, or save what can be read with `limpet export jsonl`"),
     (apsw.IOError, StoreError, "cannot read or write {path}: {error}", "is the disk full or failing?"),
     (apsw.Error, StoreError, "the store failed: {error}", ""),
@@ -211,7 +211,7 @@ def translated(path: str) -> Iterator[None]:
     """Turn driver errors into limpet's, with a message and a hint."""
     try:
         yield
-    except (apsw.Error, UnicodeEncodeError) as error:
+    except (apsw.Error, UnicodeError) as error:
         for kinds, made, message, hint in _TRANSLATIONS:
             if isinstance(error, kinds):
                 what_to_do = how_to_write(path) if hint is None else hint or None

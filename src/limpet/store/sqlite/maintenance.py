@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,9 @@ from ..sql.chain_check import verify_chain
 from ..sql.maintenance import AGE, Erasure, Maintenance, check_rows, hits_of
 from .connection import connect, head_of, is_encrypted, open_connection
 from .database import Database
+
+# How far a code is from its vector, by rounding to int8 and float16; and the vector's squared length from 1.
+MOST_APART, MOST_LONG = 0.6, 2e-3
 
 
 class SqliteMaintenance(Maintenance):
@@ -135,20 +137,26 @@ def first_problem(path: str) -> str | None:
 
 
 def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list[Problem]:
-    """Check that every code in a chunk belongs to the vector row that points to it, and every vector row to a code."""
+    """Check that every code in a chunk is made from the vector row that points to it, and every such row has a code."""
+    import numpy as np
+
     wrong = 0
-    stored = {
-        (row[0], row[1]): row[2]
-        for row in con.execute("SELECT chunk, slot, body FROM vector WHERE embedder = ?", (embedder,))
-    }
-    for num, used, codes, bodies in con.execute(
-        "SELECT num, used, length(codes), bodies FROM chunk WHERE embedder = ?", (embedder,)
-    ):
-        if codes % dimensions or used * 8 > len(bodies):
+    rows = con.execute("SELECT chunk, slot, body, exact FROM vector WHERE embedder = ?", (embedder,))
+    stored = {(chunk, slot): (body, exact) for chunk, slot, body, exact in rows}
+    chunks = con.execute("SELECT num, used, codes, scales, bodies FROM chunk WHERE embedder = ?", (embedder,))
+    for num, used, codes, scales, bodies in chunks:
+        if len(codes) % dimensions or not len(codes) // dimensions == len(scales) // 4 == len(bodies) // 8 >= used:
             wrong += 1
             continue
-        for slot, body in enumerate(struct.unpack(f"<{used}q", bodies[: used * 8])):
-            wrong += stored.pop((num, slot), 0) != body
+        for slot, body in enumerate(np.frombuffer(bodies, "<q", used).tolist()):
+            known, exact = stored.pop((num, slot), (0, b""))
+            wrong += known != body or (known != 0 and len(exact) != 2 * dimensions)
+            if known == body != 0 and len(exact) == 2 * dimensions:
+                code = np.frombuffer(codes, np.int8, dimensions, slot * dimensions).astype(np.float32)
+                vector = np.frombuffer(exact, "<f2").astype(np.float32)
+                with np.errstate(all="ignore"):  # what is broken may be no number
+                    apart = np.abs(vector / np.frombuffer(scales, "<f4", 1, slot * 4) - code).max()
+                    wrong += not (apart < MOST_APART and abs(vector @ vector - 1.0) < MOST_LONG)
     wrong += len(stored)
     return [Problem(check="vectors", message=f"{wrong} codes do not fit their vectors")] if wrong else []
 
