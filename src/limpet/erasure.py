@@ -83,12 +83,12 @@ def purge(
         if fresh:
             gone_too = store.erasure.sessions_only_of(fresh)
             # A title of a session that holds others goes alone; the session keeps its name, and its end.
-            others_too = {mark: row for row in titled if (mark := session_mark(row.scope, row.name)) not in gone_too}
+            alone = {mark: row for row in titled if (mark := session_mark(row.scope, row.name)) not in gone_too}
 
             def write(writer: Writer) -> None:
-                for item in (*fresh, *gone_too, *others_too):
+                for item in (*fresh, *gone_too, *alone):
                     writer.event("purged", item, origin="agent")
-                for mark, row in others_too.items():
+                for mark, row in alone.items():
                     if row.ended_at_us is not None:
                         writer.event("session_ended", mark, origin="agent", scope=row.scope, name=row.name)
 

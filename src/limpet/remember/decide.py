@@ -116,9 +116,7 @@ def state(
             status, reason = "proposed", kept_for_review(writer, over, current)
     elif statement.key:
         data |= fitted([value for value in values if value not in ends], start, statement.valid_to)
-        reason = _cut_off(statement, data.get("valid_to"), renamed)
-        if not reason and any(old.valid_from_us > start for old in ends):
-            reason = f"the clock says {format_time(start)}, which is before the value that it replaces: is it right?"
+        reason = _cut_off(statement, data.get("valid_to"), renamed) or _clock_behind(ends, start)
     made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
     for old in ends if decided == "create" else ():
         noted = {"why": why} if why and corrects is not None and corrects.id == old.id else {}
@@ -133,6 +131,12 @@ def _ended(values: Sequence[Memory], start: int, *, stated: bool) -> list[Memory
     ended = held(values, start)
     later = () if stated else (value for value in values if start < value.valid_from_us <= value.created_at_us)
     return [*([] if ended is None else [ended]), *later]
+
+
+def _clock_behind(ends: Sequence[Memory], start: int) -> str | None:
+    if all(old.valid_from_us <= start for old in ends):
+        return None
+    return f"the clock says {format_time(start)}, which is before the value that it replaces: is it right?"
 
 
 def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str | None:
