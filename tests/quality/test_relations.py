@@ -88,6 +88,16 @@ def test_what_is_said_again_holds_again(memory, clock):
     assert memory.recall("when is the weekly review?").items[0].content == texts[0]
 
 
+def test_the_last_of_several_changes_comes_first_and_all_before_it_are_marked(memory, clock):
+    for text in ("The review is at 10:00", "The review was moved to 11:30", "The review was moved to 12:00"):
+        clock.advance(days=25)
+        last = memory.remember(text, origin="user").id
+        memory.work()
+    first, *others = memory.recall("When is the review?").items
+    assert first.id == last and first.newer is None
+    assert all(one.newer for one in others)
+
+
 def test_a_question_about_the_past_sees_what_held_then(memory, clock):
     old = memory.remember("The weekly review is at 10:00", origin="user").id
     clock.advance(days=30)

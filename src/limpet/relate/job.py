@@ -74,15 +74,18 @@ def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
-    """Keep the verdicts, and propose changes to a person: for each new statement only the likeliest."""
+    """Keep the verdicts, and propose changes to a person: of each new statement the likeliest, and those of what is a
+    version of the same older one."""
     relations, proposals, ids = list[Relation](), list[Proposal](), IdSource()
-    changing: set[str] = set()
+    changing: dict[bytes, set[bytes]] = {}  # newer -> the older one that it changes, and its versions
     for older, newer, link in sorted(read, key=lambda row: -row[2].probability):
-        if link.relation in CHANGES:
-            if newer.id in changing:
-                continue
-            changing.add(newer.id)
         raw = parse_id(older.id), parse_id(newer.id)
+        if link.relation in CHANGES:
+            if raw[1] not in changing:
+                known = [*store.relations.of([raw[0]]), *(one for one in relations if raw[0] in one[:2])]
+                changing[raw[1]] = {raw[0], *(id for one in known for id in one[:2])}
+            if raw[0] not in changing[raw[1]]:
+                continue
         relations.append(Relation(*raw, link.relation, link.level, round(link.probability, 4), reader.fingerprint))
         if link.relation in PROPOSED and link.probability >= ASKED_FROM:
             proposals.append(Proposal(
