@@ -1,4 +1,5 @@
-"""The explanation of a recall: how the question was read, and what was left out and why.
+"""The explanation of a recall: how the question was read, and what was left out and why. (The terms of a score are in
+`score.contributions`.)
 
 It never looks at other scopes, not even to count.
 """

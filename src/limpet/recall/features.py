@@ -1,7 +1,8 @@
 """The ranking features: the value of each signal for the candidates of one query. All formulas are here.
 
 A feature is one number a candidate. `FEATURES` lists them in the order in which the score adds them up; a new one is a
-line there, a formula in `compute_features` and a weight in `rank/weights.py`.
+line there, a formula in `compute_features` (what it needs is gathered in `candidates.py`, in `QueryMatch`), and a weight
+in `rank/weights.py`, which is fitted unless `benchmarks/tune_weights.py` names it as chosen.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ BEST_OF_SESSION = 3
 PERSON = frozenset({"user", "human"})
 _WORD = re.compile(r"\w+")
 
-# The signal of columns that are always there, with zeros if nothing fills them: other code reads them.
+# A column of this signal is always there: of zeros where its signal is switched off or missing.
 ALWAYS = ""
 SHARE, COSINE, LOG, FLAG = "share of the query", "cosine", "natural logarithm", "0 or 1"
 

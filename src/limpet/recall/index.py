@@ -38,7 +38,7 @@ class PriorFactors(NamedTuple):
     wrong: int = 0
 
     def evaluated_at(self, now: int) -> int:
-        """Round the time to what the factors depend on (instant, day or nothing), so that fewer are computed."""
+        """Return `now` as exactly as the factors depend on it: itself, its day, or 0 where they do not."""
         if self.used_at is not None or self.kind == "opinion":
             return now
         return now - now % MICROSECONDS_PER_DAY if self.observed_at_us else 0

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .semantic import SemanticSearch
 
-# How far below another a capped score lies, at most and at least.
+# How far below another a capped score lies, at most and at least; what the judge has not read lies BELOW what it has.
 BELOW, LEAST = 0.001, 1e-9
 # Results that stay before those that are like the best; how many are the best; how many others are compared.
 STAYING, BEST, OTHERS = 5, 3, 60
@@ -66,7 +66,7 @@ class Ranking:
 
     order: list[int]
     scores: list[float]
-    ranked: list[float]  # the scores before the judge and all caps; thresholds apply to these
+    ranked: list[float]  # the scores by signals and factors, before likeness, judge and caps; thresholds apply to these
     terms: dict[str, dict[int, float]] = field(default_factory=dict)
     judged: Mapping[int, float] = field(default_factory=dict)  # what the judge says of those it has read
     # Of a candidate the newer one that changed it, and what a model said: (place, "replaces sure").

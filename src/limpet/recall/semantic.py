@@ -317,7 +317,7 @@ class SemanticSearch:
         return row
 
     def waiting(self, *, most: int | None = None) -> int:
-        """Count the texts whose vectors could be made now, up to `most`; without it, slow as a search by words."""
+        """Count the texts whose vectors could be made now, up to `most`; all of them take as long as a search."""
         version = self._store.data_version()
         if version == self._idle_at:
             return 0
