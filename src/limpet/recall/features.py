@@ -1,8 +1,8 @@
 """The ranking features: the value of each signal for the candidates of one query. All formulas are here.
 
 A feature is one number a candidate. `FEATURES` lists them in the order in which the score adds them up; a new one is a
-line there, a formula in `compute_features` (what it needs is gathered in `candidates.py`, in `QueryMatch`), and a weight
-in `rank/weights.py`, which is fitted unless `benchmarks/tune_weights.py` names it as chosen.
+line there, a formula in `compute_features` (what it needs is gathered in `candidates.py`, in `QueryMatch`), and a
+weight in `rank/weights.py`, which is fitted unless `benchmarks/tune_weights.py` names it as chosen.
 """
 
 from __future__ import annotations
