@@ -89,7 +89,11 @@ def test_what_is_said_again_holds_again(memory, clock):
 
 
 def test_the_last_of_several_changes_comes_first_and_all_before_it_are_marked(memory, clock):
-    for text in ("The weekly review is on Mondays at ten", "We have the weekly review on Tuesdays since March", "The weekly review is on Fridays from May on"):
+    for text in (
+        "The weekly review is on Mondays at ten",
+        "We have the weekly review on Tuesdays since March",
+        "The weekly review is on Fridays from May on",
+    ):
         clock.advance(days=25)
         last = memory.remember(text, origin="user").id
         memory.work()
