@@ -52,11 +52,20 @@ CLOCKS = ("valid", "stored")
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
 before_commit: ContextVar[Callable[[], None] | None] = ContextVar("before_commit", default=None)
-# Called there with each scope whose memories or sessions the write changes: set by who works for somebody that may not
-# change all that they read, and raises to refuse the whole write.
-may_change: ContextVar[Callable[[str], object] | None] = ContextVar("may_change", default=None)
+_may_change: ContextVar[Callable[[str], object] | None] = ContextVar("may_change", default=None)
 # Within `one_operation`: whose it is, and its id once there is one.
 _operation: ContextVar[tuple[object, list[bytes]]] = ContextVar("operation", default=(None, []))
+
+
+@contextmanager
+def may_change(allowed: Callable[[str], object]) -> Iterator[None]:
+    """Work for somebody that may not change all that they read: `allowed` is called at commit with each scope whose
+    memories or sessions a write changes, and raises to refuse the whole write."""
+    before = _may_change.set(allowed)
+    try:
+        yield
+    finally:
+        _may_change.reset(before)
 
 
 class Context:
@@ -156,7 +165,7 @@ class Context:
 
         answer: T
         owner, operation = _operation.get()
-        is_wanted, allowed = before_commit.get(), may_change.get()
+        is_wanted, allowed = before_commit.get(), _may_change.get()
         known = operation[0] if owner is self and operation else None
 
         def inside(store: Store, make_id: Callable[[int], bytes] = self._ids.make) -> Sequence[Event]:

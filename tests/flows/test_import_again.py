@@ -149,7 +149,7 @@ def test_an_import_is_found_and_undone_without_the_history_of_each_memory(memory
         300,
         "remember",
         False,
-        read | {"events": 0, "operation_events": 1},
+        read | {"events": 0, "operation_events": 2},
     )
 
     memory.undo(report.operation)

@@ -50,12 +50,12 @@ def _vendors() -> Iterator[tuple[str, tuple[str, ...], str]]:
     words = _TABLE.split()
     for name, prefixes, shape in zip(words[::3], words[1::3], words[2::3], strict=True):
         parts = re.findall(r"([a-z])(\d+)|([^a-z\d])", shape)
-        body = "".join(f"[{_ALPHABETS[kind]}]{{{n},99}}+" if kind else re.escape(sign) for kind, n, sign in parts)
+        signs = "".join(f"[{_ALPHABETS[kind]}]{{{n},99}}+" if kind else re.escape(sign) for kind, n, sign in parts)
         last, most = parts[-1][:2], "}(?![A-Za-z0-9])" if name in _EXACT else ",4000}+"
-        body = body[: body.rindex("[")] + f"[{_ALPHABETS[last[0]]}]{{{last[1]}{most}"
+        signs = signs[: signs.rindex("[")] + f"[{_ALPHABETS[last[0]]}]{{{last[1]}{most}"
         begin = "|".join(map(re.escape, prefixes.split(",")))
         mixed = rf"(?=[{_ALPHABETS['d']}]{{0,60}}?(?:\d|[a-z][A-Z]))"
-        yield name, tuple(prefixes.lower().split(",")), rf"(?<![A-Za-z0-9])(?:{begin}){mixed}{body}"
+        yield name, tuple(prefixes.lower().split(",")), rf"(?<![A-Za-z0-9])(?:{begin}){mixed}{signs}"
 
 
 # (name, marks, pattern). A pattern is compiled, and kept by re's own cache, when a text holds one of its marks, which are in

@@ -207,8 +207,8 @@ class App:
         if state_of(memory.path, "").why:
             raise _Off("limpet is off here; nothing was read or stored")
         self._drain.called()
-        may_change.set(partial(own_scope, grant.sees))
-        answer = verb.run(memory, grant, given)
+        with may_change(partial(own_scope, grant.sees)):
+            answer = verb.run(memory, grant, given)
         if verb.role != "read":
             self._drain.wake()
         return answer

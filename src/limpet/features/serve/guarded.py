@@ -59,9 +59,9 @@ class GrantedService:
         name, started, status = str(params.get("name")), time.monotonic(), "error"
         self._metrics.begin()
         try:
-            may_change.set(partial(own_scope, self._grant.sees))
             refused = self._refusal(name, params.get("arguments"))
-            answer = refused or self._service.answer(method, params, call)
+            with may_change(partial(own_scope, self._grant.sees)):
+                answer = refused or self._service.answer(method, params, call)
             status = "refused" if refused else "error" if answer.get("isError") else "ok"
             return answer
         finally:

@@ -303,10 +303,10 @@ def _answer(site: Site, view: View, method: str, role: str, request: Request, fo
             if site.read_only and not getattr(view, "changes_nothing", False):
                 return ask.page("error.html", status=403, title="This page was started read-only", hint="")
         ask.need(role)
-        may_change.set(partial(own_scope, ask.visitor.sees))
         if method == "POST":
             ask.own(*request.path_params.get("id", "").split())
-        answer = view(ask)
+        with may_change(partial(own_scope, ask.visitor.sees)):
+            answer = view(ask)
         if method == "POST":
             site.wrote()
         return answer
