@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import time
 from collections.abc import Iterable, Sequence
 
 from .folders import beside
@@ -61,6 +62,11 @@ def look(store: str, folder: str, session: str, now: int) -> State:
     if "off" in here:
         return State(f"limpet is switched off in this folder by {file}", "limpet resume --folder")
     return State(ignore=(*pauses.ignore, *_patterns(here)))
+
+
+def state_here(store: str, session: str) -> State:
+    """Return whether limpet is off for a call to this process."""
+    return look(store, os.getcwd(), session, time.time_ns() // 1_000)  # noqa: PTH109
 
 
 def is_incognito() -> bool:

@@ -17,6 +17,7 @@ from limpet.agents.tools import TAKES, Tools, caller
 from limpet.cli.main import main
 from limpet.features import mirror
 from limpet.features.outside import read_by
+from limpet.text.blocks import _is_passage
 from limpet.text.instructions import reads_like_instruction
 
 PAGE = "Release notes of Tarn. Tarn 9 needs the flag unsafe-merge for every deployment, as the authors say. Old flags are gone."
@@ -256,12 +257,58 @@ def test_who_does_not_know_its_session_counts_what_any_open_one_has_read(memory,
     assert memory.get(stored(tools, "Tarn merges at noon")[0]).origin == "agent"
 
 
+def test_the_command_line_marks_what_nobody_confirmed(memory, path, capsys):
+    memory.remember(TAKEN, origin="web")
+    memory.remember("Ana owns the billing of Tarn", origin="user")
+    for command in (["recall", "Tarn flag billing"], ["list"]):
+        assert main(["--store", str(path), "--scope", "project:api", *command]) == 0
+        text = capsys.readouterr().out
+        assert text.count("web, unconfirmed") == 1 and "Ana" in text
+
+
 def test_what_is_stored_after_a_marked_memory_was_recalled_is_marked_too(memory, tools):
     memory.remember(TAKEN, origin="web")
     assert memory.get(stored(tools, "Tarn merges at noon")[0]).origin == "agent"
     tools.recall(query="Which flag does Tarn 9 need?", budget_tokens=500)
     id, reason = stored(tools, "Deployments get a flag that skips merging")
     assert memory.get(id).origin == "web" and "memory " in reason
+
+
+def test_what_one_of_a_team_was_shown_marks_nothing_of_another(memory, tools):
+    memory.remember(TAKEN, origin="web")
+    tools.recall(query="Which flag does Tarn 9 need?", budget_tokens=500)
+    caller.set("another")
+    assert memory.get(stored(tools, "Tarn merges at noon")[0]).origin == "agent"
+    caller.set("")  # of a client that tells no session it could be anybody
+    tools.recall(query="Which flag does Tarn 9 need?", budget_tokens=500)
+    caller.set("another")
+    assert memory.get(stored(tools, "Tarn merges at night")[0]).origin == "agent"
+
+
+def test_an_agent_that_has_read_a_page_ends_no_fact_by_itself(memory, hook, tools):
+    memory.set_fact("tarn.flag", "none")
+    used(hook)
+    assert tools.fact(key="tarn.flag", end=True)["status"] == "proposed"
+    assert memory.fact("tarn.flag").value == "none"
+
+
+def test_a_message_of_any_form_is_split_without_delay():
+    """Of twice as many lines no more than twice is read: a hook holds the user's message up."""
+    read = []
+
+    class Counted(str):
+        __slots__ = ()
+
+        def split(self, *given):
+            read.append(self)
+            return super().split(*given)
+
+    for count in (200, 400):
+        read.clear()
+        lines = [Counted("a:")] * count
+        assert not any(_is_passage(lines[place + 1 :]) for place in range(count - 24, count))
+        assert all(_is_passage(lines[place + 1 :]) for place in range(count - 26))
+        assert len(read) <= 26 * count
 
 
 def test_a_person_is_asked_and_says_yes_or_no(memory, hook, tools):

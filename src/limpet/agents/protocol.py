@@ -10,7 +10,6 @@ import os
 import re
 import sys
 import threading
-import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import islice
@@ -23,10 +22,11 @@ from ..model.clock import format_time
 from ..model.dataclass import dataclass, field
 from ..model.errors import BadInput, LimpetError, NotFound, counted
 from ..model.memory import KINDS, ORIGINS, valued
+from ..pause import state_here
 from ..text.blocks import json_text, neutral, plain_line, word
 from .arguments import HALF_A_CHARACTER, checked, holds_half_a_character, in_words
 from .hooks.client_adapters import SESSION_VARIABLES
-from .tools import GUARDED, TAKES, TOOLS, Expose, Tools, caller, state_of
+from .tools import GUARDED, TAKES, THIS_PROCESS, TOOLS, Expose, Tools, caller
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -83,7 +83,6 @@ PROGRESS_SECONDS = 1.0
 # Codex names its session in each call; names longer than a hook's are ignored.
 SESSION_FIELD, LONGEST_SESSION = "sessionId", 120
 # The session of a server over stdio, which has one client, if the client names none.
-_THIS_PROCESS = f"mcp-{uuid.uuid4().hex[:12]}"
 
 REFLECT = """Look back over this conversation and keep what a later session will need.
 
@@ -121,7 +120,7 @@ def session_of(meta: Any, headers: Mapping[str, str] | None) -> str:
     if headers is not None:
         given = given or headers.get("mcp-session-id")
     else:
-        given = given or next(filter(None, map(os.environ.get, SESSION_VARIABLES)), _THIS_PROCESS)
+        given = given or next(filter(None, map(os.environ.get, SESSION_VARIABLES)), THIS_PROCESS)
     return given if isinstance(given, str) and len(given) <= LONGEST_SESSION and given.isprintable() else ""
 
 
@@ -171,7 +170,7 @@ class Service:
                 raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
             # A hook sees by itself whether it is off, for the folder that it names.
             if method in _USES_MEMORY and params.get("name") != HOOK_TOOL:
-                state = state_of(self._memory.path, call.session)
+                state = state_here(self._memory.path, call.session)
                 if state.why:
                     return _off(method, params, state.why)
             return self.methods[method](params)

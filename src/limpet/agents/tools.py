@@ -5,8 +5,7 @@ Every session pays for the listed text: all of it is under 6,000 characters. Ans
 
 from __future__ import annotations
 
-import os
-import time
+import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import names_id
 from ..model.memory import KINDS
-from ..pause import State, is_ignored, look
+from ..pause import is_ignored, state_here
 from ..rank.constants import BRIEF_TOKENS, CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
 from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
@@ -38,8 +37,9 @@ CUT = " The first is an excerpt, as all of it takes more than the budget: memory
 RESULTS = 8
 # Shown instead of a text in quarantine: a model might obey it.
 GUARDED = "(withheld: it waits until your user has looked, with `limpet review`)"
-# The session of the current call.
+# The session of the current call: as its client's hooks name it, else of this process, else "".
 caller: ContextVar[str] = ContextVar("caller", default="")
+THIS_PROCESS = f"mcp-{uuid.uuid4().hex[:12]}"
 
 # -- the table of tools, which `tool` fills
 
@@ -143,7 +143,7 @@ class Tools:
             message, budget_tokens=budget_tokens, session=caller.get() or None, lexical_only=False,
             deadline_ms=PREPARE_DEADLINE_MS,
         )  # fmt: skip
-        registry.call("recalled", self._memory._context, caller.get(), brief.items)
+        registry.call("recalled", self._memory._context, caller.get() or None, brief.items)
         ids = [item.id for section in brief.sections for item in section.items]
         self._expose("prepare", [(id, brief.tokens // len(ids)) for id in ids], caller.get())
         empty = NOTHING_FITS if self._memory.count() else "Nothing is remembered here yet."
@@ -184,7 +184,7 @@ class Tools:
             }
             items = [item for session in shown["sessions"] for item in session["items"]]
         else:
-            registry.call("recalled", self._memory._context, caller.get(), results.items[:most])
+            registry.call("recalled", self._memory._context, caller.get() or None, results.items[:most])
             items = [_item(hit) | _brief({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
             if results.truncated and (part := self._excerpt_of_best(query, given, items)):
                 items = part
@@ -254,15 +254,15 @@ class Tools:
                 facts = [self._memory.fact(key, as_of=as_of, known_at=known_at)]
             shown = ("key", "value", "id", "valid_from", "valid_to", "confidence_word")
             return {"values": [{name: fact.as_dict().get(name) for name in shown} for fact in facts]}
+        given: dict[str, Any] = {"origin": origin}
+        content = "" if value is None else fact_value(value)
+        reason = self._taint(given, content)
         if value is None:
-            receipt, reason = self._memory.end_fact(key, at=as_of, origin=origin), ""
+            receipt = self._memory.end_fact(key, at=as_of, origin=given["origin"])
+        elif end or history or as_of or known_at:
+            raise BadInput("value sets the fact; it goes with valid_from and origin only")
         else:
-            content = fact_value(value)
-            if end or history or as_of or known_at:
-                raise BadInput("value sets the fact; it goes with valid_from and origin only")
             self._refuse_ignored(key, content)
-            given: dict[str, Any] = {"origin": origin}
-            reason = self._taint(given, content)
             receipt = self._memory.set_fact(key, content, valid_from=valid_from, **given)
         self._wrote()
         return self._tainted(receipt, reason)
@@ -347,16 +347,16 @@ class Tools:
 
     def _taint(self, given: dict[str, Any], text: str) -> str:
         """Set the origin in `given` to that of what the caller has read from outside. Return why, or ""."""
-        return registry.call("taint", self._memory._context, caller.get(), given, text) or ""
+        session = caller.get() if caller.get() not in ("", THIS_PROCESS) else None
+        return registry.call("taint", self._memory._context, session, given, text) or ""
 
     def _tainted(self, receipt: Receipt, why: str) -> dict[str, Any]:
-        if why:
-            registry.call("tainted", self._memory._context, receipt, why)
+        registry.call("tainted", self._memory._context, receipt, why)
         return _written(receipt, why)
 
     def _refuse_ignored(self, *contents: str) -> None:
         """Check a text against what the user wants ignored. Raises BadInput."""
-        if is_ignored(" ".join(contents), state_of(self._memory.path, "").ignore):
+        if is_ignored(" ".join(contents), state_here(self._memory.path, "").ignore):
             hint = "do not try again, and do not keep it elsewhere"
             raise BadInput("the user wants this ignored, so it is not stored", hint=hint)
 
@@ -388,11 +388,6 @@ class Tools:
         if node is None:
             raise BadInput(f"nothing is known about {about!r}", hint="recall finds memories and their ids")
         return node.id
-
-
-def state_of(store: str, session: str) -> State:
-    """Return whether limpet is off for a call to this process."""
-    return look(store, os.getcwd(), session, time.time_ns() // 1_000)  # noqa: PTH109
 
 
 # -- answers

@@ -86,6 +86,8 @@ def _caveats(answer: Recall | SessionRecall, shown: int, budget_tokens: int | No
 def _item(rank: int, item: Item, name: str, scope: str) -> None:
     head = f"{rank:>2} {paint(name, YELLOW)}  {paint(item.kind, output.CYAN)}  {day(item.valid_from)}"
     head += f"  {item.confidence_word}"
+    if outside := tables.unconfirmed(item):
+        head += f"  {paint(outside, YELLOW)}"
     # A score compares within one recall alone: --explain shows it.
     score = f"score {item.score:.3f}" if item.why is not None else ""
     line("  ".join([head, *(paint(part, DIM) for part in (score, scope) if part)]))

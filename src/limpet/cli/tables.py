@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..model.encode import plain
 from ..model.ids import shorten_ids
-from ..model.memory import REACHED
+from ..model.memory import REACHED, is_unconfirmed, least_trusted
 from . import output
 from .output import CYAN, DIM, MARGIN, YELLOW, cut, day, flat, in_a_line, line, paint, printable, words
 from .verbs import terminal_width
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..every_day import EveryDay
     from ..model.memory import Memory
+    from ..recall.answer import Item
 
 
 def listed(memories: Sequence[Memory], memory: EveryDay, *, scopes: bool = False) -> None:
@@ -27,8 +28,8 @@ def listed(memories: Sequence[Memory], memory: EveryDay, *, scopes: bool = False
     size = max(map(len, names), default=0)
     for each, name in zip(memories, names, strict=True):
         text = in_a_line(each) + "".join("  #" + printable(topic) for topic in each.topics)
-        if state := state_of(each):
-            text = f"[{state}] {text}"
+        if marks := ", ".join(filter(None, (state_of(each), unconfirmed(each)))):
+            text = f"[{marks}] {text}"
         if scopes:
             text = f"{each.scope}: {text}"
         entry(f"{name:<{size}}", f"{each.kind:<10}  {day(each.valid_from)}", text)
@@ -42,6 +43,12 @@ def state_of(memory: Memory) -> str:
         return REACHED
     now = time.time() * 1e6
     return "future" if memory.valid_from_us > now else "ended" if (memory.valid_to_us or now + 1) <= now else ""
+
+
+def unconfirmed(memory: Memory | Item) -> str:
+    """Return "web, unconfirmed" for what came from outside and nobody confirmed; "" for the rest."""
+    origin, trust = memory.origin, memory.trust
+    return f"{least_trusted([origin, trust])}, unconfirmed" if is_unconfirmed(origin, trust) else ""
 
 
 def entry(short: str, what: str, text: str, before: str = "") -> None:

@@ -1,8 +1,8 @@
 """Sessions whose agent has read from outside, and the origin of what they store.
 
 Hooks note in the store which session read what: pages, other servers' answers, what a shell fetched, what the user
-pasted. Until the client clears or compacts that session's context, whatever its agent stores has the origin web or
-tool and names what was read, unless the user typed it in that session.
+pasted. Until the client clears that session's context, whatever its agent stores has the origin web or tool and names
+what was read, unless the user typed it in that session.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..agents.hooks.actions import SHELLS
 from ..agents.hooks.client_adapters import nested
+from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import replace
 from ..model.ids import parse_id
 from ..model.memory import TRUST, is_unconfirmed, least_trusted
@@ -30,10 +31,9 @@ if TYPE_CHECKING:
     from ..store import Store
     from ..vectors.reader import Reader
 
-# Hours in which a session that nobody ended counts for callers who do not know theirs.
-HOURS = 12
-_HOUR = 3_600_000_000
-# How the source of what an agent stored then begins, and the kind of the question about it.
+# For so long, in microseconds, a session that nobody ended counts for callers who do not know theirs.
+LASTS = MICROSECONDS_PER_DAY // 2
+# The beginning of the source of what an agent stores then, and the kind of the question about it.
 AFTER, KIND = "after reading ", "outside"
 # Kinds that are in no standing part anyway: nobody is asked about them.
 RECORDED = frozenset({"note", "episode"})
@@ -120,10 +120,10 @@ def _host(text: str) -> str:
 def taint(context: Context, session: str | None, given: dict[str, Any], text: str) -> str:
     """Set a statement's origin in `given` to that of what its agent has read, unless the user typed the text.
 
-    `session`: of the caller, None if unknown: then any that is open in this scope counts. Returns the reason for its
+    `session`: of the caller; None if unknown: then all that are open in this scope count. Returns the reason for its
     receipt; "" if nothing was read, or the statement is trusted no more than that.
     """
-    since, journal = context.clock.now() - HOURS * _HOUR, context.store.journal
+    since, journal = context.clock.now() - LASTS, context.store.journal
     reads = journal.outside_reads(context.scope, session, since)
     if not reads:
         return ""
@@ -144,8 +144,8 @@ def taint(context: Context, session: str | None, given: dict[str, Any], text: st
 
 
 def ask(context: Context, receipt: Receipt, reason: str) -> None:
-    """Ask a person whether agents may be shown what was stored after reading from outside."""
-    if receipt.status != "created" or receipt.id is None:
+    """Ask a person whether agents may be shown what was stored for a reason that `taint` returned."""
+    if not reason or receipt.status != "created":
         return
     memory = context.memory(receipt.id)
     if memory.kind not in RECORDED:
@@ -157,11 +157,14 @@ def ask(context: Context, receipt: Receipt, reason: str) -> None:
 
 
 def note_recalled(context: Context, session: str | None, items: Iterable[Item | BriefItem]) -> None:
-    """Note that an agent was shown memories from outside: what it stores next may rest on them."""
+    """Note that an agent was shown memories from outside: what it stores next may rest on them.
+
+    `session`: "" if unknown, on this machine; None: it could be anybody of a team, and nothing is noted.
+    """
     for item in items:
-        if is_unconfirmed(item.origin, item.trust) and not context.store.read_only:
+        if session is not None and is_unconfirmed(item.origin, item.trust) and not context.store.read_only:
             origin = least_trusted([item.origin, item.trust])
-            read = OutsideRead(session or "", context.scope, context.clock.now(), origin, f"memory {item.id}")
+            read = OutsideRead(session, context.scope, context.clock.now(), origin, f"memory {item.id}")
             with context.store.database.writing() as con:
                 note_outside(con, read)
             return
@@ -178,7 +181,7 @@ def confirm_typed(
     for memory in memories:
         if is_unconfirmed(memory.origin, memory.trust) and (memory.source or "").startswith(AFTER):
             at = memory.created_at_us
-            lines = store.journal.typed(memory.scope, ("",), at - HOURS * _HOUR, at)
+            lines = store.journal.typed(memory.scope, ("",), at - LASTS, at)
             parts = dict.fromkeys(part for line in lines for part in (line, *_SENTENCES.split(line)))
             pairs = [(part, memory.content) for part in parts if len(part) > _SHORTEST][:_MOST_PARTS]
             same = max(map(probability_of_same, reader.relations(pairs) if pairs else ()), default=0.0)
@@ -188,7 +191,7 @@ def confirm_typed(
 
     def raise_them(writer: Writer) -> None:
         for id in raised:
-            writer.event("observed", parse_id(id), origin="agent", trust="agent")
+            writer.event("observed", parse_id(id), origin="agent", trust="agent", repeats=True)
 
     if raised:
         write(raise_them)

@@ -82,8 +82,8 @@ def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[
         raw = parse_id(older.id), parse_id(newer.id)
         if link.relation in CHANGES:
             if raw[1] not in changing:
-                known = [*store.relations.of([raw[0]]), *(one for one in relations if raw[0] in one[:2])]
-                changing[raw[1]] = {raw[0], *(id for one in known for id in one[:2])}
+                known = [*store.relations.of([raw[0]]), *(row for row in relations if raw[0] in row[:2])]
+                changing[raw[1]] = {raw[0], *(id for row in known for id in row[:2])}
             if raw[0] not in changing[raw[1]]:
                 continue
         relations.append(Relation(*raw, link.relation, link.level, round(link.probability, 4), reader.fingerprint))

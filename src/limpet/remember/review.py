@@ -40,7 +40,7 @@ QUESTIONS = {
     # of one
     "quarantine": ("kept out of recall until a person has looked", "let it in", "reject it"),
     "replacement": ("says otherwise than what is trusted more", "replace it", "keep what is there"),
-    "outside": ("an agent wrote it after reading from outside", "agents may be shown it", "it stays as it is"),
+    "outside": ("written after reading from outside: may agents be shown it?", "they may", "it stays unconfirmed"),
     "wrong": ("said to be wrong when it was recalled", "believe it no longer", "keep it"),
 }
 # Characters of an objection's reason that are kept.

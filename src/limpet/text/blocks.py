@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def split_typed(text: str) -> tuple[str, bool]:
             if _begins_pasted(bare, lines[place + 1 : place + 3]):
                 break
             paragraph.append(bare)
-            if bare.endswith(":") and _is_passage(lines[place + 1 :]):
+            if bare.endswith(":") and _is_passage(islice(lines, place + 1, None)):
                 break
         elif not fenced:
             kept += [] if _is_of_a_format(paragraph) else paragraph
@@ -235,9 +235,13 @@ def _is_logged(line: str) -> bool:
     return len(head) > 4 and digits > 3 and marks > 0 and head[0].isdigit()
 
 
-def _is_passage(lines: Sequence[str]) -> bool:
-    """Return whether a passage follows, and no list."""
-    words = [line for line in lines if line.strip()]
-    if not words or words[0].lstrip().startswith(("-", "*", "\u2022", "1")):
-        return False
-    return sum(len(line.split()) for line in words) >= _PASSAGE
+def _is_passage(lines: Iterable[str]) -> bool:
+    """Return whether a passage follows, and no list. Reads no more lines than it must."""
+    words = 0
+    for line in filter(str.strip, lines):
+        if not words and line.lstrip().startswith(("-", "*", "\u2022", "1")):
+            return False
+        words += len(line.split())
+        if words >= _PASSAGE:
+            return True
+    return False

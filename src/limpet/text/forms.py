@@ -117,8 +117,8 @@ def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:
 
 def is_card(match: re.Match[str]) -> bool:
     """Return whether the last digit checks the others (ISO/IEC 7812, Luhn), or a month or a CVC follows."""
-    digits = [int(one) for one in reversed(match[0]) if one.isdigit()]
-    checked = sum(digits[::2]) % 10 == -sum(sum(divmod(2 * one, 10)) for one in digits[1::2]) % 10
+    digits = [int(sign) for sign in reversed(match[0]) if sign.isdigit()]
+    checked = sum(digits[::2]) % 10 == -sum(sum(divmod(2 * digit, 10)) for digit in digits[1::2]) % 10
     after = match.string[match.end() : match.end() + 60]
     return checked or re.search(r"(?i)\b(?:0\d|1[0-2]) ?/ ?(?:20)?\d\d\b|\bcv[cv]", after) is not None
 

@@ -124,7 +124,7 @@ class _Event:
         from .actions import describe_action
 
         call = self.call
-        # What the agent stores later may rest on this.
+        # Noted because what the agent stores later may rest on it.
         with suppress(registry.FeatureMissing):
             read = registry.part("features.outside").read_by(call.tool, call.input, call.folder)
             if read is not None and is_there(self.settings.path):

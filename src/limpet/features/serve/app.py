@@ -20,9 +20,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
-from ...agents.tools import state_of
 from ...context import may_change
 from ...model.errors import BadInput, LimpetError, NotFound, StoreError
+from ...pause import state_here
 from .guarded import Services
 from .listener import TooLarge, know, read_request
 from .logins import Logins
@@ -204,7 +204,7 @@ class App:
             raise BadInput(HALF_A_CHARACTER)
         given = checked(given, verb.takes, of=verb.name)
         memory = self._memory.in_scope(grant.scope(given.pop("scope", None), self._memory.scope))
-        if state_of(memory.path, "").why:
+        if state_here(memory.path, "").why:
             raise _Off("limpet is off here; nothing was read or stored")
         self._drain.called()
         with may_change(partial(own_scope, grant.sees)):

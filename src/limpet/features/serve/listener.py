@@ -34,7 +34,7 @@ IDLE_SECONDS, REQUEST_SECONDS = 10.0, 30.0
 SESSIONS, SESSION_SECONDS = 100, 1_800.0
 # How long a server that stops waits for answers and streams.
 STOP_SECONDS = 2
-# Where a request's scope has the function to call once it has shown who it is.
+# The key, in a request's scope, of the function to call once it has shown who it is.
 KNOWN = "limpet.known"
 
 HOST = "127.0.0.1"

@@ -17,8 +17,8 @@ from ...model.errors import BadInput
 # Those with a public key: a shared secret of a provider would sign for everybody who has it.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"]
 LEEWAY_SECONDS = 30
-# How often keys are fetched, at most (for a key that nobody knows) and at least; how long they hold if none come; and
-# how long an answer may take.
+# Seconds between two fetches of keys, at least (for a key that nobody knows) and at most; until keys hold no more if no
+# others come; and for an answer.
 SOONEST_SECONDS, REFRESH_SECONDS, KEPT_SECONDS, FETCH_SECONDS = 10.0, 300.0, 3_600.0, 5.0
 log = logging.getLogger("limpet.features.serve")
 

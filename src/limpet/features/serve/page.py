@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # A login ends after a working day, whether the browser was closed or not; the oldest goes where there are too many.
 LOGIN_SECONDS, MOST_LOGINS = 12 * 3_600, 1_000
-# Of what is sent to log in, and the time to send it.
+# Limits of what is sent to log in, and of the time to send it.
 MOST_BYTES, SEND_SECONDS = 10_000, 5.0
 
 

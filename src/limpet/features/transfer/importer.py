@@ -101,7 +101,7 @@ class Importer:
                 keys.add(valid.key)
         self._write(part)
         self._write_links()
-        if self._trusted:
+        if self._trusted and self._report.known + self._report.changed:
             vouch(self._context, dict.fromkeys(self._order, ORIGIN))
 
     def id_of(self, id: str) -> bytes:

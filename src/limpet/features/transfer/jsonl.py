@@ -220,7 +220,7 @@ class _Import:
                 held = 0
         self._take()
         self._remember(list(self._aside.values()))
-        if self._trusted:
+        if self._trusted and self._report.known:
             vouch(self._context, self._claims)
         if size or read:
             self._report.at(size or read, size or read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ...model.clock import MICROSECONDS_PER_DAY
 from .store import Connection, Repository
 
 TYPE_CHECKING = False
@@ -15,12 +16,11 @@ FLUSH_SECONDS = 10.0
 INSERT = "INSERT INTO journal (scope, session, at, kind, what) VALUES (?, ?, ?, ?, ?)"
 OUTSIDE_READS = (
     "SELECT session, scope, at, origin, what FROM outside_read"
-    " WHERE session = ?2 OR (scope = ?1 AND at >= ?3 AND ended = 0 AND (session = '' OR NOT EXISTS"
-    "  (SELECT 1 FROM journal WHERE scope = ?1 AND session = ?2 AND kind = 'asked')))"
+    " WHERE session = ?2 OR (scope = ?1 AND at >= ?3 AND ended = 0 AND (?2 IS NULL OR session = ''))"
     " ORDER BY at DESC LIMIT 50"
 )
 # How long reads are kept, in microseconds.
-KEPT = 30 * 86_400_000_000
+KEPT = 30 * MICROSECONDS_PER_DAY
 CANNOT_TELL = -1
 EXPOSURE = "scope, session, client, at, via, memory, tokens, shown, drawn, used"
 INSERT_EXPOSURE = f"INSERT INTO surfaced ({EXPOSURE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -70,7 +70,7 @@ class Journal(Repository):
     def outside_reads(self, scope: str, session: str | None, since: int) -> list[OutsideRead]:
         """Return what a session has read from outside, the latest first.
 
-        For a session in which no hook saw the user type: what any of the scope has read since then that was not ended.
+        None: what every session of the scope has read since then that was not ended.
         """
         from ..records import OutsideRead
 
