@@ -32,7 +32,7 @@ HEAD = """\
 <!-- Made by `make docs`; do not edit. -->
 
 limpet is under the [Apache License 2.0](../../LICENSE). Its wheel and its sdist contain no code of others. Of the work
-of others they contain two models and a vocabulary; this is the notice that comes with them:
+of others they contain three models and two vocabularies; this is the notice that comes with them:
 
 ```text
 {notice}```

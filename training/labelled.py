@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from limpet.features.organize.sentences import sentences
-from limpet.features.organize.statements import Sentence, in_message, question
 
 FOLDER = Path(__file__).parent / "statements"
 TOGETHER = 4  # sentences in a row for the judge
+BEFORE = 120  # characters of the sentence before
 
 
 class Unit(NamedTuple):
     source: str
     language: str
-    sentence: Sentence
+    before: str  # who says it, and what stands before it
+    text: str
     kinds: tuple[str, ...]  # none: not worth keeping
 
 
@@ -31,9 +32,13 @@ def units(*paths: Path) -> list[Unit]:
     for path in paths or sorted(FOLDER.glob("*.jsonl")):
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line)
-            for one in in_message(list(sentences(row["text"])), row["role"]):
-                hits = [each["kind"] for each in row["wanted"] if each["has"].lower() in one.text.lower()]
-                found.append(Unit(path.stem, row["language"], one, tuple("|".join(hits).split("|")) if hits else ()))
+            last = ""
+            for text in sentences(row["text"]):
+                hits = [each["kind"] for each in row["wanted"] if each["has"].lower() in text.lower()]
+                before = f"{row['role']}: {last[-BEFORE:]}".strip()
+                kinds = tuple("|".join(hits).split("|")) if hits else ()
+                found.append(Unit(path.stem, row["language"], before, text, kinds))
+                last = text
     return found
 
 
@@ -44,6 +49,7 @@ def judge_rows() -> Iterator[dict[str, Any]]:
         part = every[start : start + TOGETHER]
         yield {
             "source": "kept", "group": part[0].source, "half": "tuning", "answerable": any(one.kinds for one in part),
-            "questions": [question(one.sentence) for one in part], "texts": [one.sentence.text for one in part],
+            "questions": [f"Worth keeping? {one.before.replace(':', '.', 1)}" for one in part],
+            "texts": [one.text for one in part],
             "right": [bool(one.kinds) for one in part], "scores": [0.0 for _ in part],
         }  # fmt: skip

@@ -22,7 +22,6 @@ from .labelled import FOLDER, units
 
 HERE = Path(__file__).parent
 NOT_READ = ("ko",)
-BEFORE = 120  # characters of the sentence before
 NOTES = {"notes.jsonl": 1_500, "notes_more.jsonl": 7_000}
 PAIRS = (
     "business", "coding_agents", "operations", "short_notes", "plain_software", "contrasts_software", "trades_sciences",
@@ -38,8 +37,8 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def kept(paths: list[Path], *, held: bool) -> Iterator[dict[str, Any]]:
-    for source, language, sentence, kinds in units(*paths):
-        row = {"old": f"{sentence.role}: {sentence.before[-BEFORE:]}".strip(), "new": sentence.text}
+    for source, language, before, text, kinds in units(*paths):
+        row = {"old": before, "new": text}
         yield (
             row
             | {"kept": list(kinds) or ["no"], "lang": source if held else language}

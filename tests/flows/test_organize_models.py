@@ -15,16 +15,17 @@ from limpet import BadInput
 from limpet.features import organize
 from tests import transcripts
 
+# Turkish, which the reader does not know.
 STEPS = [
-    ("user", "La douane exige l'origine de chaque article, donc elle figure sur chaque ligne de la facture."),
-    ("agent", "Compris, chaque ligne de la facture indique l'origine."),
+    ("user", "Gümrük her ürünün menşeini istiyor, bu yüzden menşe faturanın her satırında yazar."),
+    ("agent", "Anladım, faturanın her satırında ürünün menşei yazıyor."),
     ("user", "No, we use pnpm in this repo, not npm."),
 ]
 FOUND = {
     "memories": [
         {
             "kind": "decision",
-            "statement": "L'origine figure sur chaque ligne de la facture, la douane l'exige.",
+            "statement": "Menşe faturanın her satırında yazar, gümrük bunu istiyor.",
             "turn": 1,
         }
     ]
@@ -172,7 +173,7 @@ def test_only_what_was_added_is_read_again(models, memory, transcript):
     organize.run(memory, [transcript], models=[models.spec("openai")])
     said = models.asked[-1][3]["messages"][1]["content"]
     assert "Hamburg" in said
-    assert "douane" not in said
+    assert "Gümrük" not in said
 
 
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(models, memory, transcript):
@@ -185,7 +186,7 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(models, memory, trans
 def test_what_a_model_makes_up_is_left_out(models, memory, transcript):
     statements = [
         ("The rocket launches from Kourou on Tuesdays.", 1),
-        ("L'origine figure sur chaque ligne de la facture.", 99),
+        ("Menşe faturanın her satırında yazar.", 99),
     ]
     models.answers = [{"memories": [{"kind": "fact", "statement": text, "turn": turn} for text, turn in statements]}]
     report = organize.run(memory, [transcript], models=[models.spec("openai")])

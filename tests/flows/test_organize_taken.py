@@ -155,6 +155,16 @@ def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("cause", ["The culprit was a stale lockfile.", "Schuld war ein altes Lockfile."])
+def test_words_that_name_the_cause_explain_a_failure(cause, memory, tmp_path):
+    """Alone they are not worth keeping."""
+    alone = file_of(tmp_path, [("agent", cause)], name="alone.jsonl", session="a1")
+    assert not organize.run(memory, [alone], dry_run=True, summaries=False).taken
+    steps = [("run", "pnpm test", "boom", True), ("agent", cause), ("run", "pnpm test --force", "44 passed", False)]
+    (lesson,) = organize.run(memory, [file_of(tmp_path, steps)], summaries=False).taken
+    assert lesson["content"] == f"`pnpm test` failed. {cause} It worked with `pnpm test --force`."
+
+
 # -- secrets in what was said
 
 
@@ -197,25 +207,24 @@ def test_the_command_says_how_many_held_a_secret_in_good_english(tmp_path, capsy
     [
         ("My knee operation is on July 7 in Biberach.", "The knee operation was postponed, it's July 21 now."),
         ("The movers, Schmid & Sohn, come on June 16 at eight.", "Not the 16th: the movers come on the 18th."),
-        # The first of these is not kept: the judge of two thirds of the width says .3, and .8 is what it takes.
-        pytest.param(
-            "My favourite coffee is a flat white with oat milk.",
-            "I've stopped coffee, doctor's orders.",
-            marks=pytest.mark.xfail(strict=True),
-        ),
+        ("My favourite coffee is a flat white with oat milk.", "I've stopped coffee, doctor's orders."),
         ("I went vegetarian over Christmas.", "I'm quitting the vegetarian thing, I eat meat again."),
         ("I play left wing for SSV, training is Monday.", "Training changed: it's Tuesday and Friday now."),
         ("Unsere Tickets sind in Redmine.", "Wir haben Redmine gekündigt."),
     ],
 )
 def test_a_correction_is_kept_for_what_it_corrects(told, change, memory, tmp_path):
-    """Alone such a sentence reads like a remark of the moment, and what was told before would stay as it is."""
-    alone = file_of(tmp_path, [("user", change)], name="alone.jsonl", session="a1")
-    assert not organize.run(memory, [alone], dry_run=True, summaries=False).taken
+    """What was told before would stay as it is."""
+    memory.remember(told, origin="user")
+    assert len(organize.run(memory, [file_of(tmp_path, [("user", change)])], summaries=False).taken) == 1
 
-    for number, text in enumerate((told, change)):
-        path = file_of(tmp_path, [("user", text)], name=f"{number}.jsonl", session=f"s{number}")
-        assert len(organize.run(memory, [path], summaries=False).taken) == 1
+
+@pytest.mark.parametrize(
+    "change", ["I'm quitting the vegetarian thing, I eat meat again.", "Training changed: it's Tuesday and Friday now."]
+)
+def test_a_correction_of_what_nobody_told_is_a_remark_of_the_moment(change, memory, tmp_path):
+    memory.remember("Our invoices are in Lexware.", origin="user")
+    assert not organize.run(memory, [file_of(tmp_path, [("user", change)])], summaries=False).taken
 
 
 def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_path):
@@ -266,3 +275,17 @@ def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path)
 )
 def test_a_joke_or_question_about_it_is_not(told, memory, tmp_path):
     assert not organize.run(memory, [file_of(tmp_path, [("user", told)])], summaries=False).taken
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("Decision: Postgres stays.", "decision"),
+        ("Lektion: erst migrieren, dann ausrollen.", "lesson"),
+        ("Goal: the beta in May.", "goal"),
+        ("Remember: menşe faturanın her satırında yazar, gümrük bunu istiyor.", "fact"),
+    ],
+)
+def test_what_a_user_calls_by_a_kind_or_asks_to_remember_is_kept_in_any_language(said, kind, memory, tmp_path):
+    (taken,) = organize.run(memory, [file_of(tmp_path, [("user", said)])], summaries=False).taken
+    assert taken["kind"] == kind

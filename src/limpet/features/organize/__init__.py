@@ -24,7 +24,7 @@ def run(
     by_folder: bool = False, dry_run: bool = False, summaries: bool = True, models: Sequence[str] = (),
     budget_tokens: int = BUDGET_TOKENS, progress: Progress | None = None,
 ) -> OrganizeReport:  # fmt: skip
-    """Take what is worth remembering from transcripts and notes: by small models, and with `models` by these too.
+    """Take what is worth remembering from transcripts and notes: by a small model, and with `models` by these too.
 
     `paths`: files and folders; `clients`: also what these keep in their own folders. Without either, what hooks
     named since. `by_folder`: into the scope of the folder where an agent worked instead of this one. Twice is once.

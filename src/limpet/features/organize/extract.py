@@ -1,7 +1,7 @@
 """Extraction: what people and agents say that is worth remembering, in their own words, and what tool calls teach.
 
-A linear model (`statements.py`) and the relevance judge, which was trained for this too, decide together which
-sentences are kept. What a sentence points back to comes with it. Measured by tests/quality/test_organizer.py on
+The reader says of each sentence, behind the one before it, whether it is worth keeping and as what; cues say so where
+words leave no doubt. What a sentence points back to comes with it. Measured by tests/quality/test_organizer.py on
 messages that nobody here wrote.
 """
 
@@ -11,23 +11,16 @@ from collections.abc import Iterator, Sequence
 
 from ...model.dataclass import replace
 from ...model.errors import EmbedderUnavailable
-from ...text.describe import latin_share
-from ...vectors import judge
-from . import statements
+from ...vectors import reader
 from .lessons import from_calls
 from .sentences import KINDS, has, sentences, without
 from .transcripts import FEWEST_WORDS, Candidate, Turn
 
-# Log-odds of both models together, the linear one's so many times, from which a sentence is kept; of the linear one
-# alone; and from where on the judge is asked. Chosen on the tuning halves of tests/quality/organizer.
-LINEAR = 2.0
-KEPT = {"user": 1.62, "agent": 0.5}
-KEPT_ALONE = {"user": 1.2, "agent": 1.0}
-ASKED = -3.0
-# So much less is enough where words leave no doubt of the kind.
-TOLD, LESS_ALONE = 1.7, 2.4
+# The probability from which a sentence is kept, and how much less is enough where words leave no doubt of the kind.
+# Chosen on the tuning halves of tests/quality/organizer. Characters of the sentence before that the reader gets.
+KEPT_FROM, TOLD, BEFORE = 0.55, 0.4, 120
+UNREAD = {"fact": 0.0, "no": 1.0}  # of a sentence in a language that the reader does not know: cues alone decide
 CLEAR_WORDS = 8  # so many say what is meant, though the first of them points back
-LATIN = 0.9  # share of the letters of a message, below which only a language model reads it
 _IMPORTANCE = {"correction": 0.7, "decision": 0.7, "preference": 0.6, "lesson": 0.6}
 
 
@@ -37,7 +30,7 @@ def extract(turns: Sequence[Turn], *, notes: bool = False) -> list[Candidate]:
     `notes`: every turn is a person's note. Of a conversation also sentences that count only if they correct what is
     known (`if_corrects`).
     """
-    candidates = [one for turn in turns if turn.text and latin_share(turn.text) >= LATIN for one in _of_message(turn)]
+    candidates = [one for turn in turns if turn.text for one in _of_message(turn)]
     if notes:
         return [one for one in candidates if not one.if_corrects]
     place = {turn.id: number for number, turn in enumerate(turns)}
@@ -49,14 +42,15 @@ def _of_message(turn: Turn) -> Iterator[Candidate]:
     each = list(sentences(turn.text))
     taken = -1  # the last sentence that is part of a statement
     last: Candidate | None = None
-    for place, sentence in enumerate(statements.in_message(each, turn.role)):
-        plain = without("lead", sentence.text)
+    for place, shares in _answers(turn, each).items():
+        text = each[place]
+        plain = without("lead", text)
         points_back = has("points back", plain)
-        if not _is_kept(sentence, plain):
-            if _says_change(sentence, plain) and not points_back:
-                yield replace(_candidate(sentence, turn, ""), if_corrects=True)
+        if not _is_kept(turn.role, plain, shares):
+            if _says_change(turn.role, plain) and not points_back:
+                yield replace(_candidate(text, turn, "", shares), if_corrects=True)
             continue
-        candidate = _candidate(sentence, turn, each[0] if place < 2 else "")
+        candidate = _candidate(text, turn, each[0] if place < 2 else "", shares)
         before = ""
         if points_back or candidate.kind == "lesson":
             if last is not None and taken == place - 1 and (points_back or last.kind == "lesson"):
@@ -65,7 +59,7 @@ def _of_message(turn: Turn) -> Iterator[Candidate]:
                 continue
             if place - 1 > taken and not each[place - 1].endswith(("?", ":")):
                 before = each[place - 1]
-            elif points_back and len(sentence.text.split()) < CLEAR_WORDS:
+            elif points_back and len(text.split()) < CLEAR_WORDS:
                 continue
         if last is not None:
             yield last
@@ -75,44 +69,45 @@ def _of_message(turn: Turn) -> Iterator[Candidate]:
         yield last
 
 
-def _is_kept(sentence: statements.Sentence, plain: str) -> bool:
-    """Return whether a sentence is worth keeping. A sentence that a user asks to remember always is."""
-    if sentence.text.endswith(("?", ":")) or len(sentence.text.split()) < FEWEST_WORDS:
-        return False
-    if sentence.role == "user" and (has("asked", plain) or has("ill", plain)):
-        return True
-    has_cue = any(has(kind, plain) for kind in KINDS)
-    less = TOLD * has_cue
-    odds = statements.log_odds(sentence)
-    if odds >= KEPT_ALONE[sentence.role] - LESS_ALONE * has_cue:
-        return True
-    if odds < ASKED - less:
-        return False
+def _answers(turn: Turn, each: Sequence[str]) -> dict[int, dict[str, float]]:
+    """Return what the reader says of a message's sentences, as they would be stored, by their place.
+
+    Questions, and what announces something, are left out.
+    """
+    whole = [i for i, text in enumerate(each) if not text.endswith(("?", ":")) and len(text.split()) >= FEWEST_WORDS]
+    before = ["", *each]
+    asked = [(f"{turn.role}: {before[i][-BEFORE:]}".rstrip(), _stated(each[i], turn.role)) for i in whole]
+    answers = [UNREAD] * len(whole)
     try:
-        (judged,) = judge.shared().scores(statements.question(sentence), [sentence.text])
+        if reader.shared().reads(turn.text):
+            answers = reader.shared().answers("kept", asked)
     except EmbedderUnavailable:
-        return False
-    return LINEAR * odds + judged >= KEPT[sentence.role] - less
+        pass
+    return dict(zip(whole, answers, strict=True))
 
 
-def _says_change(sentence: statements.Sentence, plain: str) -> bool:
+def _is_kept(role: str, plain: str, shares: dict[str, float]) -> bool:
+    """Return whether a sentence is worth keeping. A sentence that a user asks to remember always is."""
+    if role == "user" and any(has(cue, plain) for cue in ("asked", "named", "ill")):
+        return True
+    return 1 - shares["no"] >= KEPT_FROM - TOLD * any(has(kind, plain) for kind in KINDS)
+
+
+def _says_change(role: str, plain: str) -> bool:
     """Return whether a user's sentence says that something has changed."""
-    is_whole = sentence.role == "user" and len(plain.split()) >= FEWEST_WORDS and not plain.endswith(":")
+    is_whole = role == "user" and len(plain.split()) >= FEWEST_WORDS
     return is_whole and has("changed", plain) and not has("unsure", plain)
 
 
-def _candidate(sentence: statements.Sentence, turn: Turn, first: str) -> Candidate:
+def _candidate(text: str, turn: Turn, first: str, shares: dict[str, float]) -> Candidate:
     """Return a sentence as a statement. `first`: the message's first sentence, whose "no" applies to this one too."""
-    plain = without("lead", sentence.text)
-    is_no = turn.role == "user" and has("no", without("lead", first))
+    plain = without("lead", text)
+    is_no = turn.role == "user" and (has("no", without("lead", first)) or has("no", plain))
     kind = next((kind for kind in KINDS if has(kind, plain)), "")
     if is_no and kind in ("", "preference"):
         kind = "correction"
-    kind = "fact" if has("ill", plain) else kind or statements.kind_of(sentence)
-    plain = without("lead", without("no", plain))
-    if turn.role == "user":
-        plain = without("lead", without("asked", plain))
-    content = _capitalised(plain if len(plain.split()) >= FEWEST_WORDS else sentence.text)
+    kind = "fact" if has("ill", plain) else kind or max(shares, key=lambda name: shares[name] * (name != "no"))
+    content = _capitalised(_stated(text, turn.role))
     return Candidate(
         content=content,
         kind=kind,
@@ -121,6 +116,14 @@ def _candidate(sentence: statements.Sentence, turn: Turn, first: str) -> Candida
         origin=turn.outside or turn.role,
         importance=_IMPORTANCE.get(kind, 0.5),
     )
+
+
+def _stated(text: str, role: str) -> str:
+    """Return a sentence without what begins it and states nothing."""
+    plain = without("lead", without("no", without("lead", text)))
+    if role == "user":
+        plain = without("lead", without("asked", plain))
+    return plain if len(plain.split()) >= FEWEST_WORDS else text
 
 
 def _joined(first: str, second: str) -> str:

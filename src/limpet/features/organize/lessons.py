@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from ...agents.hooks.actions import HARMLESS
 from ...text.blocks import plain_line
 from ...text.secrets import redact, redact_command
-from .sentences import has
+from .sentences import has, sentences
 from .transcripts import Candidate, Turn
 
 # A success is the answer to a failure within so many calls; a command is known to work when it did so often.
@@ -72,7 +72,8 @@ def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tup
                 break
             parts = [one for one in spoken if one.kind == "lesson" and place < place_of[one.turn.id] < end + 4]
             between = [one for _, one in calls[number + 1 : later]]
-            if content := _lesson(call, retry, between, parts[0].content if parts else ""):
+            cause = parts[0].content if parts else _cause(turns[place + 1 : end + 4])
+            if content := _lesson(call, retry, between, cause):
                 done.add(name)
                 # Composed of the agent's own acts; only the line of the error is the tool's.
                 yield Candidate(
@@ -80,6 +81,12 @@ def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tup
                     importance=0.6,
                 ), parts  # fmt: skip
             break
+
+
+def _cause(turns: Sequence[Turn]) -> str:
+    """Return the first sentence that names a cause, though alone it is not worth keeping; "" if there is none."""
+    said = (sentence for turn in turns for sentence in sentences(turn.text))
+    return next((sentence for sentence in said if has("lesson", sentence)), "")
 
 
 def _is_taken_back(turns: Sequence[Turn]) -> bool:

@@ -1,7 +1,7 @@
 """A message as sentences that could stand alone, and the cues in them: one table of patterns.
 
-Code, quotes, lists of links and pasted output are left out. What a sentence is worth is no matter of cues
-(`statements.py`); they say how it begins, what it asks for, and of which kind it is where words leave no doubt.
+Code, quotes, lists of links and pasted output are left out. What a sentence is worth, the reader says (`extract.py`);
+cues say how it begins, what it asks for, and of which kind it is where words leave no doubt.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def _split(lines: list[str]) -> Iterator[str]:
 
 # -- cues
 
-# (cue, language, pattern). Rows of a language are there for what they add on tests/quality/organizer: those of kinds
-# and `asked` 4 of 100 German statements. No language is asked for: each row is tried on every sentence.
+# (cue, language, pattern). No language is asked for: each row is tried on every sentence. Rows of kinds are there for
+# what they add on tests/quality/organizer; the reader knows the others.
 CUES = (
     # What begins a sentence and says nothing by itself; a no among it makes a correction.
     ("lead", "en", r"^(?:(?:and|also|but|so|well|ok|okay|please|btw|by the way|fyi|hey|yes|right|oh|wow|great|thanks)\b[\s,.:;!—–-]+)+"),
@@ -84,15 +84,18 @@ CUES = (
     ("unsure", "de", r"\b(?:wenn|falls|vielleicht|würde|könnte|sollte|bitte|fast|glaube|denke|hoffe)\b"),
     # Who is ill for good, or must not have what, is never of the moment.
     ("ill", "en", r"^(?!.*\b(?:ha(?:ha)+|lol|kidding)\b)(?!(?:it|this|that|these|he|she|they|what|who|which|if|when|we|you)\b).*\b(?:allergic to (?!this\b|that\b|it\b)\w|allergy\b(?! (?:season|medicine|pills?))|(?:lactose|gluten|fructose|histamine)[ -]intolerant|diabetic|diabetes|asthma|asthmatic|epilep|coeliac|celiac)"),
-    # Of which kind a statement is; the first that fits.
-    ("goal", "en", r"\b(?:(?:goal|aim|target|objective)(?: \w+){0,4} (?:is|are)\b|(?:goal|aim):)"),
-    ("goal", "de", r"\bziel(?: \w+){0,4} (?:ist|sind)\b|\bziel:"),
-    ("decision", "en", r"\b(?:(?:we|i|team|they)(?:'ve| have| all| then| finally| just)* (?:decided|chose|agreed|settled on|opted|went with|picked|ruled out|standardi[sz]ed on)\b|(?:we're|we are|let's) (?:staying|sticking|stick|stay|going|go) with\b|let's (?:use|keep|store|put|make|drop)\b.*\b(?:because|since|so that)\b|decision(?: was|:)|decided:|as agreed)"),
-    ("decision", "de", r"\b(?:haben? .*\b(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)|wir bleiben bei|entscheidung:|beschluss:)"),
-    ("lesson", "en", r"\b(?:turn(?:s|ed) out|root cause|culprit|lesson(?: learned)?:|kept (?:failing|crashing|hanging|breaking)|(?:fixed|solved|cured) (?:it|that|the)\b|got burned)"),
-    ("lesson", "de", r"\b(?:ursache war|schuld war|lag (?:daran|nur )|lektion:|hat geholfen|stellte sich heraus|gelernt:)"),
-    ("preference", "en", r"^(?:from now on|always|never|please (?:always|never|don't)|i(?:'d)? (?:really |much |strongly )?(?:prefer|hate|dislike|can't stand|rather)\b|i (?:always|never) |whenever |before (?:each|every|you)|(?:don't|do not|stop) (?!use\b))"),
-    ("preference", "de", r"^(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an|immer|nie|niemals|bitte (?:immer|nie)|ich (?:bevorzuge|hasse|mag|liebe|hätte (?:gern|lieber)|benutze immer|will)\b|vor jedem|am liebsten)"),
+    # Its author calls it by a kind.
+    ("named", "en", r"^(?:goal|aim|decision|decided|lesson(?: learned)?):"),
+    ("named", "de", r"^(?:ziel|entscheidung|beschluss|lektion|gelernt):"),
+    # Of which kind a statement is; the first that fits. "lesson" also finds the cause of a failed command.
+    ("goal", "en", r"\b(?:goal|aim):"),
+    ("goal", "de", r"\bziel:"),
+    ("decision", "en", r"\b(?:decision:|decided:|(?:we|i|team|they)(?:'ve| have| all| then| finally| just)* (?:decided|chose|agreed|settled on|opted|went with|picked|ruled out|standardi[sz]ed on)\b|(?:we're|we are|let's) (?:staying|sticking|stick|stay|going|go) with\b|let's (?:use|keep|store|put|make|drop)\b.*\b(?:because|since|so that)\b)"),
+    ("decision", "de", r"\b(?:haben? .*\b(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)|entscheidung:|beschluss:)"),
+    ("lesson", "en", r"\b(?:root cause|culprit|lesson(?: learned)?:)"),
+    ("lesson", "de", r"\b(?:ursache war|schuld war|lag (?:daran|nur )|lektion:|gelernt:)"),
+    ("preference", "en", r"^from now on"),
+    ("preference", "de", r"^(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an)"),
 )  # fmt: skip
 KINDS = ("goal", "decision", "lesson", "preference")
 _BY_CUE: dict[str, re.Pattern[str]] = {
