@@ -2,7 +2,7 @@
 
     python -m training.single_texts OUT.jsonl
 
-- rules/*.jsonl and manner/*.jsonl as they are, without languages that the reader does not know;
+- rules/*.jsonl, manner/*.jsonl and kept/*.jsonl as they are, without languages that the reader does not know;
 - sentences of statements/*.jsonl with `kept`, what of a message is worth keeping, behind what stands before them;
 - as fine under all rules: notes, one side of pairs, and statements of streams, nearly all of which are. Without these,
   one note of six was taken for a joke.
@@ -60,9 +60,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out", type=Path)
     options = parser.parse_args()
-    written = [
-        row for path in sorted([*HERE.glob("rules/*.jsonl"), *HERE.glob("manner/*.jsonl")]) for row in read(path)
-    ]
+    files = sorted(path for name in ("rules", "manner", "kept") for path in HERE.glob(f"{name}/*.jsonl"))
+    written = [row for path in files for row in read(path)]
     rows = [row for row in written if row["lang"] not in NOT_READ]
     rows += kept(sorted(FOLDER.glob("*.jsonl")), held=False)
     rows += kept(sorted((HERE / "statements_held_back").glob("*.jsonl")), held=True)

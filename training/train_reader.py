@@ -265,7 +265,7 @@ def train(options: argparse.Namespace) -> None:
             group["lr"] = options.rate * min(gone / WARMING, (1 - gone) / (1 - WARMING))
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bfloat16):
             loss = loss_of(reader, given, quiet, draw)
-            if texts:
+            if texts and step % 2:
                 loss = loss + TEXTS * loss_of_texts(reader, texts, draw)
         optimiser.zero_grad()
         loss.backward()

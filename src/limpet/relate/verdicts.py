@@ -19,11 +19,11 @@ PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
 # Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Chosen by hand on the
 # tuning half of tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
-LIKELY_FROM, SURE_FROM, SAME_FROM = 2.1, 4.5, 4.0
+LIKELY_FROM, SURE_FROM, SAME_FROM = 2.1, 4.5, 4.5
 # By how much `resolves` must be ahead: of what it says nobody is asked.
 RESOLVES_AHEAD = 0.7
 # Probability from which a change is proposed to a person, whose time is worth more than a place in a list.
-ASKED_FROM = 0.88
+ASKED_FROM = 0.93
 
 
 class Verdict(NamedTuple):
