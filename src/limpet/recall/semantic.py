@@ -207,9 +207,11 @@ class SemanticSearch:
             )
         query = np.ascontiguousarray(vector, dtype=np.float32)
         search, where = self._store.search, plan.where
-        anywhere = where.scopes is None or (where.known_at is not None and search.was_left(where.scopes))
-        scopes = None if anywhere else search.scope_numbers(where.scopes or ())
+        once = search.once_in(where)
+        scopes = None if once or where.scopes is None else search.scope_numbers(where.scopes)
         scan = index.search(query, scopes=scopes, deadline=deadline)
+        if once:
+            scan.restrict([row[0] for row in self._store.database.rows(f"{once} AND body IS NOT NULL")])
         scan.complete = scan.complete and whole
         scan.understood = latin_share(plan.query) if embedder.latin_only else 1.0
         scan.calibration = calibration_of(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 
@@ -10,6 +11,8 @@ from .records import LexicalResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .sql.search import Tokenizer
 
 # Rows that full BM25 scores for one query. FTS5 scores about a million rows a second; terms are taken from the rarest
@@ -29,6 +32,7 @@ BACKGROUND_TEXTS = 500
 BM25_K1, BM25_B = 1.2, 0.75
 # In the mean length a text is at most so many times as long as the median one.
 MOST_MEDIANS = 10
+_HIGH, _HIGH_BYTES = re.compile(rb"[\x80-\xff]+"), bytes(range(0x80, 0x100))
 COMMON_WORDS = (
     "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
     " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
@@ -63,14 +67,54 @@ def choose(frequencies: Mapping[str, int], texts: int, tokenizer: Tokenizer) -> 
     return useful, rare
 
 
+def idf(df: int, texts: int) -> float:
+    """Return the inverse document frequency of a term."""
+    return max(1e-6, math.log((texts - df + 0.5) / (df + 0.5)))
+
+
 def worth(useful: Iterable[tuple[int, str]], texts: int) -> dict[str, float]:
-    """Return the inverse document frequency of each term."""
-    return {stem: max(1e-6, math.log((texts - df + 0.5) / (df + 0.5))) for df, stem in useful}
+    return {stem: idf(df, texts) for df, stem in useful}
+
+
+def weights(topics: Iterable[int], stems: Mapping[str, float], texts: int, rare: int) -> list[float]:
+    """Return what topics that every row has, and the terms, add to BM25. `topics`: in how many texts each is; beside
+    common terms they count half."""
+    share = 0.5 if rare < len(stems) else 1.0
+    return [*[share * idf(df, texts) for df in topics], *stems.values()]
 
 
 def absent_worth(absent: int, texts: int) -> float:
     """Return the worth of `absent` terms that no text has."""
     return absent * math.log((texts + 0.5) / 0.5)
+
+
+def norm(length: Any, mean: float) -> Any:
+    """Return what BM25 adds to a word's frequency in a text of so many words, or in each of several."""
+    return BM25_K1 * (1 - BM25_B + BM25_B * length / mean)
+
+
+def part(weight: float, frequency: Any, norm: Any) -> Any:
+    """Return what a word adds to the BM25 of a text, or of each of several."""
+    return weight * (frequency * (BM25_K1 + 1.0) / (frequency + norm))
+
+
+def varints(data: bytes) -> list[int]:
+    """Decode SQLite's variable-length integers: FTS5 packs the sizes of texts so, Postgres is given counts so."""
+    numbers, value = [], 0
+    for byte in data:
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(value)
+            value = 0
+    return numbers
+
+
+def added(packed: bytes) -> int:
+    """Add up variable-length integers, most of which are below 128."""
+    if packed.isascii():
+        return sum(packed)
+    high = b"\0".join([*_HIGH.findall(packed), b""])  # the digits before the last, as numbers of their own
+    return sum(packed.translate(None, _HIGH_BYTES)) + sum(varints(high))
 
 
 def small_result(
@@ -110,11 +154,10 @@ def small_result(
     mean = sum([min(size, most) for size in sizes]) / max(1, len(counts)) or 1.0
     scored = []
     for text_id, words, length, fields in counts:
-        norm = BM25_K1 * (1 - BM25_B + BM25_B * length / mean)
-        score = 0.0
+        longer, score = norm(length, mean), 0.0
         for stem, weight in weights.items():
             if times := words.get(stem):
-                score += weight * times * (BM25_K1 + 1) / (times + norm)
+                score += part(weight, times, longer)
             if stem in fields:
                 score += weight
         scored.append((-score, text_id))

@@ -10,21 +10,20 @@ import contextlib
 import struct
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from ...model.dataclass import replace
 from ...model.memory import Filter
-from ...store import lexical
-from ...store.arrays.postings import Postings
+from ...store.arrays.postings import Postings, Seen
 from ...store.records import ALL, NO_HITS, LexicalResult, NewVector, VectorChunk
 from ...store.sql import store
 from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
 from ...store.sql.search import CHUNK_SLOTS, Search, Tokenizer, Vectors
 from ...store.sql.statements import filtered, scope_token
 from ...store.sql.store import Store, TimedOut
-from .connection import Numbers, Session
+from .connection import Numbers, Session, Words
 from .index import LATER, PostgresTokenizer
 
 _CHUNK = (
@@ -40,6 +39,8 @@ _PACKED = """string_agg(int8send(body), ''::bytea ORDER BY body) AS bodies,
  string_agg(int4send(length(counts)), ''::bytea ORDER BY body) AS sizes,
  string_agg(counts, ''::bytea ORDER BY body) AS packed"""
 _LIST = f"SELECT {_PACKED} FROM (SELECT body, counts FROM posting WHERE word = ? ORDER BY body LIMIT ?) part"
+_FREQUENCIES = """SELECT word, count(*) FROM posting WHERE word = ANY(CAST(? AS text[]))
+ AND body IN (SELECT body FROM posting WHERE word = ANY(CAST(? AS text[]))) GROUP BY word"""
 # At most so many rows of lists, since a row has one place or more.
 _LISTS = f"""WITH part AS (SELECT word, body, counts FROM posting WHERE word > ? ORDER BY word, body LIMIT ?),
  list AS (SELECT word, int8send(count(*)) AS rows, {_PACKED} FROM part GROUP BY word)
@@ -62,6 +63,10 @@ class PostgresWordFeed(WordFeed):
     def frequency(self, word: str) -> int:
         ((count,),) = self._database.rows("SELECT count(*) FROM posting WHERE word = ?", (word,))
         return int(count)
+
+    def frequencies(self, terms: Mapping[str, str], scopes: Sequence[int]) -> dict[str, int]:
+        words, tokens = Words(terms), Words(map(scope_token, scopes))
+        return dict.fromkeys(terms, 0) | dict(self._database.rows(_FREQUENCIES, (words, tokens)))
 
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
         (packed,) = self._database.rows(_LIST, (word, ALL if most is None else most))
@@ -126,17 +131,18 @@ class PostgresSearch(Search):
         with self.until(deadline), self._lock:
             with self._database.reading() as con:
                 version = self._database.version(con)
-                texts = con.execute("SELECT coalesce(max(num), 0) FROM body").get
                 if self._held is None or self._held[0] != version:
                     postings = Postings(PostgresWordFeed(self._database, self.tokenizer))
-                    postings.measure(texts)
-                    self._held = version, postings, _Rows(self._database, self)
+                    postings.measure()
+                    self._held = (
+                        version,
+                        postings,
+                        _Rows(self, self._database, Seen(postings.texts, postings.words_there_are)),
+                    )
                 if where.known_at is not None:
-                    # At an earlier time, topics and some scopes differed from those in the index.
-                    left = where.scopes is not None and self.was_left(where.scopes)
-                    where = replace(where, topics=(), scopes=None if left else where.scopes)
-            # One more, to know whether there are more; in a large store SQLite reports more whenever there may be.
-            asked = None if limit is None else limit + (texts <= lexical.SMALL_STORE)
+                    where = replace(where, topics=())  # at an earlier time, they differed from those in the index
+            # One more, to know whether there are more.
+            asked = None if limit is None else limit + 1
             _, postings, rows = self._held
             hits = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
             return LexicalResult(
@@ -179,30 +185,39 @@ class PostgresSearch(Search):
 class _Rows:
     """The columns that BM25 asks for, read when they are asked for; as of one version of the store."""
 
-    def __init__(self, database: store.Database, search: PostgresSearch) -> None:
-        self._database = database
-        self.scope = _Column(database, "CAST(substr(scope, 2) AS bigint)")
+    def __init__(self, search: PostgresSearch, database: store.Database, whole: Seen) -> None:
+        self._search, self._database, self._whole = search, database, whole
         self.length = _Column(database, "size")
-        self.scope_numbers = search.scope_numbers
-        self.texts_of_scope = self
-        self._counts: dict[int, int] = {}
+        self._seen: dict[tuple[str, ...], Seen] = {}
 
-    def get(self, scope: int, _: int) -> int:
-        """Count the texts of a scope, by its token."""
-        if scope not in self._counts:
-            statement = "SELECT count(*) FROM posting WHERE word = ?"
-            self._counts[scope] = int(self._database.rows(statement, (scope_token(scope),))[0][0])
-        return self._counts[scope]
+    def seen(self, where: Filter) -> Seen:
+        """Return the texts that the scopes of a filter have, or once had if it asks for what was known before."""
+        if where.scopes is None:
+            return self._whole
+        once = self._search.once_in(where)
+        key = once, *where.scopes
+        if key not in self._seen:
+            scopes, condition, bound = None, f"num IN ({once})", ()
+            if not once:
+                scopes = self._search.scope_numbers(where.scopes)
+                condition, bound = "scope = ANY(CAST(? AS text[]))", (Words(map(scope_token, scopes)),)
+            sizes = f"SELECT count(*), coalesce(sum(size), 0) FROM body WHERE {condition}"
+            ((texts, words),) = self._database.rows(sizes, bound)
+            seen = Seen(texts, int(words), _Column(self._database, condition, *bound), scopes)
+            self._seen[key] = self._whole if texts == self._whole.texts else seen
+        return self._seen[key]
 
 
 class _Column:
-    def __init__(self, database: store.Database, column: str) -> None:
-        self._database, self._column = database, column
+    """The value of a column, or whether a condition holds, by text id."""
+
+    def __init__(self, database: store.Database, column: str, *bound: Words) -> None:
+        self._database, self._column, self._bound = database, column, bound
 
     def __getitem__(self, text_ids: np.ndarray) -> np.ndarray:
         statement = f"SELECT num, {self._column} FROM body WHERE num IN (SELECT value FROM carray(?))"
-        rows = dict(self._database.rows(statement, (Numbers(text_ids.tolist()),)))
-        return np.array([rows.get(id, 0) for id in text_ids.tolist()], dtype=np.int64)
+        rows = dict(self._database.rows(statement, (*self._bound, Numbers(text_ids.tolist()))))
+        return np.array([rows[id] for id in text_ids.tolist()])
 
 
 def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...model.memory import KINDS, Filter
 from ..records import UseCounts
-from .postings import NOTHING, ArrayHits, Postings, among, distinct
+from .postings import NOTHING, ArrayHits, Postings, Seen, among, distinct
 
 if TYPE_CHECKING:
     from ..sql.feed import ChangeFeed, TextColumns
@@ -86,7 +86,7 @@ class Columns:
         self._used = False
         self._scopes: dict[str, int] = {}
         self._exact: dict[str, np.ndarray] = {}
-        self.texts_of_scope: dict[int, int] = {}
+        self._seen: dict[tuple[str, ...], Seen] = {}  # by scopes, as of this version
         self._sorted: list[tuple[np.ndarray, np.ndarray]] = []
         self._sorted_to: list[int] = [0, 0]
 
@@ -124,15 +124,16 @@ class Columns:
         if self._changed:
             text_ids = np.array(sorted(self._changed), dtype=np.int64)
             described, session, position = self.described[text_ids], self.session[text_ids], self.position[text_ids]
-            self._put(self._feed.texts(text_ids.tolist()), new=False)
+            self._put(self._feed.texts(text_ids.tolist()))
             if (described != self.described[text_ids]).any():
                 self.postings.forget()
             if (session != self.session[text_ids]).any() or (position != self.position[text_ids]).any():
                 self._sorted, self._sorted_to = [], [0, 0]
             self._changed.clear()
         self._exact.clear()
+        self._seen.clear()
         self._used = changes.used
-        self.postings.measure(last)
+        self.postings.measure()
         self._read_words(until)
         self._version = version
         return True
@@ -141,7 +142,7 @@ class Columns:
         if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self._feed.in_pieces:
             self.postings.read(until)
 
-    def _put(self, texts: TextColumns, *, new: bool = True) -> None:
+    def _put(self, texts: TextColumns) -> None:
         if not texts["text_id"]:
             return
         at = np.array(texts["text_id"])
@@ -162,9 +163,6 @@ class Columns:
         for name, kind, nothing in _COLUMNS:
             filled = [nothing if value is None else value for value in values[name]]
             getattr(self, name)[at] = np.array(filled, dtype=kind)
-        if new:
-            for scope, count in zip(*np.unique(self.scope[at], return_counts=True), strict=True):
-                self.texts_of_scope[int(scope)] = self.texts_of_scope.get(int(scope), 0) + int(count)
 
     def _grow(self, slots: int) -> None:
         have = len(self.row)
@@ -256,6 +254,20 @@ class Columns:
         return keys[order], text_ids[order]
 
     # -- words and use
+
+    def seen(self, where: Filter) -> Seen:
+        """Return the texts of a filter's scopes."""
+        seen = Seen(self.postings.texts, self.postings.words_there_are)
+        if where.scopes is None:
+            return seen
+        if where.scopes not in self._seen:
+            scopes = self.scope_numbers(where.scopes)
+            mask = among(self.scope, scopes)
+            texts = int(np.count_nonzero(mask))
+            if texts < seen.texts:
+                seen = Seen(texts, int(self.length[mask].sum()), mask, scopes)
+            self._seen[where.scopes] = seen
+        return self._seen[where.scopes]
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
         """Search as `Search.lexical` does."""

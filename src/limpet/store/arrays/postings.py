@@ -3,17 +3,16 @@
 They are read in the order of the words, in slices, until all are there (beside the recalls if that takes long); before
 that, a word's list is read when a query has the word. An entry takes five bytes.
 
-The scores are those of FTS5's own bm25() over the expression that `store/sqlite/search.py` would ask for, to the last
-bit: the same products, summed in the same order. So a process answers alike with and without these arrays.
+The scores are those of `store/sqlite/search.py`, to the last bit: the same products, summed in the same order. So a
+process answers alike with and without these arrays.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +51,15 @@ class ArrayHits(NamedTuple):
 
 
 NOTHING = ArrayHits(np.zeros(0, dtype=np.int64), np.zeros(0), {}, 0.0)
+
+
+class Seen(NamedTuple):
+    """The texts that a search may see: they alone count in its statistics."""
+
+    texts: int
+    words: int  # of all of them together
+    mask: Any = None  # by text id, whether it is one; None: all are
+    scopes: Sequence[int] | None = None  # that have them; None: none has just them
 
 
 class Posting(NamedTuple):
@@ -131,6 +139,22 @@ def occurrences(words: list[str], text: list[str]) -> int:
     return sum(text[i : i + len(words)] == words for i in range(len(text) - len(words) + 1))
 
 
+def _frequency(posting: Posting, seen: Seen) -> int:
+    """Return in how many texts that are seen a word is."""
+    return len(posting.text_ids) if seen.mask is None else int(np.count_nonzero(seen.mask[posting.text_ids]))
+
+
+def _times(posting: Posting, rows: np.ndarray) -> np.ndarray:
+    """Return how often each row has a word."""
+    if len(posting.text_ids) < len(rows):
+        times = np.zeros(len(rows))
+        at, there = positions(rows, posting.text_ids)
+        times[at[there]] = 0.5 * posting.halves[there]
+        return times
+    at, there = positions(posting.text_ids, rows)
+    return posting.halves.take(at, mode="clip") * (0.5 * there)
+
+
 class _Slice(NamedTuple):
     """The lists of consecutive words, end to end; the list of one word is built when it is asked for."""
 
@@ -146,8 +170,7 @@ class Postings:
     def __init__(self, feed: WordFeed) -> None:
         self._feed = feed
         self._tokenizer = feed.tokenizer
-        self._texts = 0
-        self._rows, self.words_there_are, self._mean = 0, 0, 1.0
+        self.texts, self.words_there_are = 0, 0
         self.forget()
 
     def forget(self) -> None:
@@ -162,15 +185,15 @@ class Postings:
         self._added = 0
         self._ready: dict[str, Posting] = {}  # lists put together, as of this version of the store
         self._phrases: dict[str, Posting] = {}
+        self._seen: dict[tuple[int, ...], dict[str, int]] = {}  # in how many texts of some scopes words are
         self._held = 0
 
-    def measure(self, texts: int) -> None:
-        """Update the number of texts and their mean length."""
-        self._texts = texts
+    def measure(self) -> None:
+        """Update the number of texts, and of all their words."""
         self._phrases.clear()
         self._ready.clear()
-        self._rows, self.words_there_are = self._feed.totals()
-        self._mean = self.words_there_are / self._rows if self._rows else 1.0
+        self._seen.clear()
+        self.texts, self.words_there_are = self._feed.totals()
 
     @property
     def all_read(self) -> bool:
@@ -185,7 +208,7 @@ class Postings:
             if stems and not len(places):
                 # More than a slice.
                 count, whole = self._feed.frequency(stems[0]), EMPTY
-                if count * lexical.common_share(self._texts) < self._texts:
+                if count * lexical.common_share(self.texts) < self.texts:
                     whole = posting_of(self._feed.occurrences(stems[0]))[0]
                 self._slice(stems, np.array([count]), np.array([len(whole.text_ids)]), whole)
                 continue
@@ -194,7 +217,7 @@ class Postings:
             words = np.repeat(np.arange(len(stems)), sizes)
             whole, ends = posting_of(places, words)
             counts = np.diff(ends, prepend=0)
-            unwanted = counts * lexical.common_share(self._texts) >= self._texts
+            unwanted = counts * lexical.common_share(self.texts) >= self.texts
             unwanted[bisect_left(stems, _NO_WORD) : bisect_left(stems, chr(ord(_NO_WORD) + 1))] = True
             if unwanted.any():
                 kept = np.repeat(~unwanted, counts)
@@ -218,7 +241,7 @@ class Postings:
         if not self._counts and self._last == "":
             return
         self._added += len(text_ids)
-        if self._added > max(MAX_ADDED, self._texts // ADDED_SHARE):
+        if self._added > max(MAX_ADDED, self.texts // ADDED_SHARE):
             self.forget()
             return
         for text_id, *columns in self._feed.texts(text_ids):
@@ -313,12 +336,14 @@ class Postings:
         `held_only`: leave out words whose lists have not been read, and report that.
         """
         # With few texts, most words are too common to be read ahead, and any list is read at once.
-        held_only = held_only and self._texts > lexical.SMALL_STORE
-        asked = self._tokenizer.terms(text)
+        held_only = held_only and self.texts > lexical.SMALL_STORE
+        asked, seen = self._tokenizer.terms(text), columns.seen(where)
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)
-        counts = {stem: self.frequency(stem) for stem in terms}
-        useful, rare = lexical.choose(counts, self._texts, self._tokenizer)
+        if not seen.texts:
+            return NOTHING._replace(complete=complete)
+        counts = self._frequencies({stem: asked[stem] for stem in terms}, seen)
+        useful, rare = lexical.choose(counts, seen.texts, self._tokenizer)
         if not useful:
             return NOTHING._replace(complete=complete)
         if held_only:
@@ -328,78 +353,45 @@ class Postings:
             complete = complete and all(held)
             if not rare:
                 return NOTHING._replace(complete=False)
-        within = self._within(where, columns)
-        if within is None:
-            return NOTHING._replace(complete=complete)
         lists = [self.posting(stem) for _, stem in useful]
         rows = lists[0].text_ids if rare == 1 else distinct(np.concatenate([part.text_ids for part in lists[:rare]]))
-        scopes, phrases = within
-        if scopes is not None:
-            rows = rows[among(columns.scope[rows], scopes)]
-        for phrase in phrases:
-            rows = rows[positions(phrase.text_ids, rows)[1]]
+        if seen.mask is not None:
+            rows = rows[seen.mask[rows]]
+        topics = [self._phrase(topic) for topic in where.topics if self._tokenizer.counts(topic)]
+        for topic in topics:
+            rows = rows[positions(topic.text_ids, rows)[1]]
         absent = [stem for stem, count in counts.items() if not count]
-        if self._texts <= lexical.SMALL_STORE:
-            return self._small(rows, useful, absent, limit)._replace(complete=complete)
-        stems = lexical.worth(useful, self._texts)
-        scores = self._scores([*phrases, *lists], len(phrases), rare, columns.length[rows], rows)
+        if seen.texts <= lexical.SMALL_STORE:
+            result = lexical.small_result(self._tokenizer, seen.texts, useful, absent, self._matching(rows), limit)
+            text_ids, scores = np.array(list(result.hits), dtype=np.int64), np.array(list(result.hits.values()))
+            return ArrayHits(text_ids, scores, result.stems, result.weight, complete, result.absent)
+        stems = lexical.worth(useful, seen.texts)
+        weights = lexical.weights([_frequency(topic, seen) for topic in topics], stems, seen.texts, rare)
+        norm = lexical.norm(columns.length[rows].astype(np.float64), seen.words / seen.texts)
+        scores = np.zeros(len(rows))
+        for posting, weight in zip([*topics, *lists], weights, strict=True):
+            scores += lexical.part(weight, _times(posting, rows), norm)
         order = best(scores, limit)
-        missing = lexical.absent_worth(len(absent), self._texts)
+        missing = lexical.absent_worth(len(absent), seen.texts)
         return ArrayHits(rows[order], scores[order], stems, sum(stems.values()), complete, missing)
 
-    def _small(
-        self, rows: np.ndarray, useful: Sequence[tuple[int, str]], absent: Sequence[str], limit: int | None
-    ) -> ArrayHits:
-        matching = (
-            (
-                row.text_id,
-                f"{row.content} {row.pairs or ''}",
-                " ".join(filter(None, (row.topics, row.labels, row.dates))),
-            )
-            for row in self._feed.texts(rows.tolist())
-        )
-        result = lexical.small_result(self._tokenizer, self._texts, useful, absent, matching, limit)
-        text_ids, scores = np.array(list(result.hits), dtype=np.int64), np.array(list(result.hits.values()))
-        return ArrayHits(text_ids, scores, result.stems, result.weight, absent=result.absent)
+    def _frequencies(self, terms: Mapping[str, str], seen: Seen) -> dict[str, int]:
+        """Return in how many texts that are seen each term is. `terms`: how each is written."""
+        if seen.mask is None:
+            return {stem: self.frequency(stem) for stem in terms}
+        known = {} if seen.scopes is None else self._seen.setdefault(tuple(seen.scopes), {})
+        for stem in terms.keys() - known.keys():
+            if seen.scopes is None or self._is_held(stem):
+                known[stem] = _frequency(self.posting(stem), seen)
+        # A list that is not held is long, and its word mostly too common here as well: it is not read to be counted.
+        if (others := terms.keys() - known.keys()) and seen.scopes is not None:
+            known.update(self._feed.frequencies({stem: terms[stem] for stem in others}, seen.scopes))
+        return {stem: known[stem] for stem in terms}
 
-    def _scores(
-        self, lists: Sequence[Posting], phrases: int, rare: int, lengths: np.ndarray, rows: np.ndarray
-    ) -> np.ndarray:
-        """Return the BM25 score of every row: k1, b and the smallest weight of a word as FTS5 has them."""
-        norm = lexical.BM25_K1 * (1 - lexical.BM25_B + lexical.BM25_B * lengths.astype(np.float64) / self._mean)
-        weights = []
-        frequency = np.zeros((len(lists), len(rows)))
-        for row, posting in zip(frequency, lists, strict=True):
-            hits = len(posting.text_ids)
-            if hits < len(rows):
-                at, there = positions(rows, posting.text_ids)
-                row[at[there]] = 0.5 * posting.halves[there]
-            else:
-                at, there = positions(posting.text_ids, rows)
-                np.multiply(posting.halves.take(at, mode="clip"), 0.5 * there, out=row)
-            weight = math.log((self._rows - hits + 0.5) / (hits + 0.5)) if self._rows - hits > hits else 0.0
-            weights.append([weight if weight > 0 else 1e-6])
-        parts = np.array(weights) * (frequency * (lexical.BM25_K1 + 1.0) / (frequency + norm))
-        first, last = phrases + rare, len(lists)
-        order = [*range(first)]
-        if first < last:
-            # As `fulltext._expression` lists them: rare, rare again, every common one twice.
-            order += [*range(phrases, first), *(i for i in range(first, last) for _ in (0, 1))]
-        total = np.zeros(len(rows))
-        for i in order:  # one after the other, as FTS5 does: np.sum of a single row adds in another order
-            total += parts[i]
-        return total / 2 if first < last else total
-
-    def _within(self, where: Filter, columns: Columns) -> tuple[list[int] | None, list[Posting]] | None:
-        """Return the lists that every row must be in: scopes, where they are small, and topics. None: no row can be."""
-        phrases = [self._phrase(topic) for topic in where.topics if self._tokenizer.counts(topic)]
-        if where.scopes is None:
-            return None, phrases
-        scopes = columns.scope_numbers(where.scopes)
-        if not scopes:
-            return None
-        held = sum(columns.texts_of_scope.get(scope, 0) for scope in scopes)
-        return (scopes if held * 2 <= self._texts else None), phrases
+    def _matching(self, rows: np.ndarray) -> Iterator[tuple[int, str, str]]:
+        for row in self._feed.texts(rows.tolist()):
+            named = " ".join(filter(None, (row.topics, row.labels, row.dates)))
+            yield row.text_id, f"{row.content} {row.pairs or ''}", named
 
     def _phrase(self, topic: str) -> Posting:
         """Return the texts whose topics have the words of a topic one after the other, and how often."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,6 +75,10 @@ class WordFeed(ABC):
     @abstractmethod
     def frequency(self, word: str) -> int:
         """Return the number of texts that have a word."""
+
+    @abstractmethod
+    def frequencies(self, terms: Mapping[str, str], scopes: Sequence[int]) -> dict[str, int]:
+        """Return the number of texts of some scopes that have each of some words. `terms`: how each is written."""
 
     @abstractmethod
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
@@ -170,14 +174,3 @@ class ChangeFeed(Repository, ABC):
     def numbers(self, table: str, name: str) -> list[int]:
         """Return the numbers of the scopes or sessions of a name."""
         return [row[0] for row in self._database.rows(f"SELECT num FROM {table} WHERE name = ?", (name,))]
-
-
-def varints(data: bytes) -> list[int]:
-    """Decode SQLite's variable-length integers: FTS5 packs the sizes of texts so, Postgres is given counts so."""
-    numbers, value = [], 0
-    for byte in data:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            numbers.append(value)
-            value = 0
-    return numbers

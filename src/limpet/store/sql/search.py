@@ -205,11 +205,14 @@ class Search(Repository, ABC):
         by_id = dict(self._ask("bodies_of_current", ids=self._database.ids(ids))) if ids else {}
         return [by_id[id] for id in ids if id in by_id]
 
-    def was_left(self, scopes: Sequence[str]) -> bool:
-        """Return whether a memory was ever moved out of one of these scopes: as of before, its text is elsewhere."""
-        marks = ", ".join("?" * len(scopes))
-        left = f"SELECT 1 FROM scope_left WHERE scope IN (SELECT num FROM scope WHERE name IN ({marks})) LIMIT 1"
-        return bool(scopes) and bool(self._database.rows(left, tuple(scopes)))
+    def once_in(self, where: Filter) -> str:
+        """Return SQL that selects the texts that the scopes of a filter ever had, if it asks for what was known before
+        and a memory was ever moved out of one of them: its text is elsewhere now. Else ""."""
+        if where.scopes is None or where.known_at is None:
+            return ""
+        scopes = f"scope IN ({', '.join(map(str, self.scope_numbers(where.scopes))) or '0'})"
+        left = self._database.rows(f"SELECT 1 FROM scope_left WHERE {scopes} LIMIT 1")
+        return f"SELECT body FROM memory WHERE {scopes}" if left else ""
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         """Return the numbers that stand for scopes in vector chunks; unknown names are left out."""

@@ -5,15 +5,18 @@ Only a connection that reads uses it, always the same one, under its lock.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 import numpy as np
 
-from ..sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists, varints
+from .. import lexical
+from ..sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
 from ..sql.search import Tokenizer
+from ..sql.statements import scope_token
 from ..sql.store import Store
 from .database import Database
+from .search import count, of_scopes, quoted, totals
 
 _COLUMN = (
     "CASE col WHEN 'content' THEN 0 WHEN 'topics' THEN 1 WHEN 'labels' THEN 2 WHEN 'dates' THEN 3 WHEN 'scope' THEN 4"
@@ -36,11 +39,14 @@ class SqliteWordFeed(WordFeed):
         con.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.word USING fts5vocab ('main', 'body_fts', 'instance')")
 
     def totals(self) -> tuple[int, int]:
-        counts = varints(self._con.execute("SELECT block FROM body_fts_data WHERE id = 1").get or b"")
-        return (counts[0] if counts else 0), sum(counts[1:])
+        return totals(self._con)
 
     def frequency(self, word: str) -> int:
         return self._con.execute("SELECT doc FROM body_terms WHERE term = ?", (word,)).get or 0
+
+    def frequencies(self, terms: Mapping[str, str], scopes: Sequence[int]) -> dict[str, int]:
+        seen = of_scopes(0, map(scope_token, scopes))
+        return {stem: count(self._con, seen, quoted(word)) for stem, word in terms.items()}
 
     def occurrences(self, word: str, *, most: int | None = None) -> np.ndarray:
         return _numbers(self._con.execute(_ONE, (word, -1 if most is None else most)).get)
@@ -88,7 +94,7 @@ class SqliteFeed(ChangeFeed):
 
     def terms_of(self, kept: bytes | None) -> int:
         """Return the number of terms, from the packed sizes of a text's columns."""
-        return sum(kept if kept and max(kept) < 0x80 else varints(kept or b""))
+        return lexical.added(kept or b"")
 
 
 def _numbers(listed: str | None) -> np.ndarray:

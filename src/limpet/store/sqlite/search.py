@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 
 import apsw
 
+from ...model.dataclass import NamedTuple
 from ...model.memory import Filter
 from .. import lexical
 from ..records import NO_HITS, LexicalResult, NewVector, VectorChunk
@@ -27,29 +28,53 @@ if TYPE_CHECKING:
 
 # Seconds that a search may take for each text of a large store: with less time until its deadline it does not begin.
 SECONDS_PER_TEXT = 2e-7
-# BM25 over text, topics, labels, dates, pairs of characters; a word of a label counts half: the recorded benchmark.
-_SCORED = (
-    "SELECT rowid, bm25(body_fts, 1, 1, 0.5, 1, 0, 1) AS score FROM body_fts WHERE body_fts MATCH ?"
-    " ORDER BY score, rowid LIMIT ?"
-)
+_SCORED = "SELECT rowid, limpet_bm25(body_fts) AS score FROM body_fts WHERE {matching} ORDER BY score, rowid LIMIT ?"
+# The weight of an occurrence by column: text, topics, labels, dates, scope, pairs of characters; a word of a label
+# counts half: the recorded benchmark.
+_WEIGHTS = (1.0, 1.0, 0.5, 1.0, 0.0, 1.0)
 # Number, text with its pairs of characters, and the words of its fields, of each text that matches in a small store.
 _MATCHING = (
     "SELECT num, content || ' ' || coalesce(grams, ''), concat_ws(' ', topics, labels, dates) FROM body"
-    " WHERE num IN (SELECT rowid FROM body_fts WHERE body_fts MATCH ?)"
+    " WHERE num IN (SELECT rowid FROM body_fts WHERE {matching})"
 )
+_SIZES = "SELECT CAST(group_concat(sz, '') AS BLOB) FROM body_fts_docsize WHERE id IN ({rows})"
 _PROGRESS_STEPS = 5_000
 _FOUND = "SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression"
 
 
+class Seen(NamedTuple):
+    """The texts that a search may see: they alone count in its statistics."""
+
+    texts: int
+    matching: str = "body_fts MATCH ?"  # the condition of those that match an expression
+    rows: str = ""  # SQL that selects them; "": they are all
+
+
+class Scorer:
+    """BM25 of a row of FTS5, whose own counts rows that a search may not see."""
+
+    weights: Sequence[float] = ()  # of the first phrases of the expression
+    mean = 1.0  # words of a text
+
+    def __call__(self, row: apsw.FTS5ExtensionApi) -> float:
+        norm, score = lexical.norm(row.column_size(), self.mean), 0.0
+        for phrase, weight in enumerate(self.weights):
+            if columns := row.phrase_columns(phrase):
+                times = sum([_WEIGHTS[column] * len(row.phrase_column_offsets(phrase, column)) for column in columns])
+                score -= lexical.part(weight, times, norm)
+        return score
+
+
 class SqliteSearch(Search):
-    """Full text by FTS5, with document frequencies held until the store changes."""
+    """Full text by FTS5, with what was counted held until the store changes."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
         self.tokenizer = Tokenizer()
+        self._scorer = Scorer()
         self._as_of: tuple[object, int] = (None, -1)  # connection and version
-        self._frequencies: dict[str, int] = {}
-        self._texts = 0
+        self._counts: dict[tuple[str, str], int] = {}
+        self._texts, self._words = 0, 0
 
     def _feed(self) -> SqliteFeed:
         from .feed import SqliteFeed
@@ -64,62 +89,79 @@ class SqliteSearch(Search):
         """
         with self._database.reading() as con:
             if (as_of := (con, self._database.version(con))) != self._as_of:
-                self._as_of, self._frequencies = as_of, {}
-                self._texts = con.execute("SELECT ifnull(max(num), 0) FROM body").get
+                if con is not self._as_of[0]:
+                    con.register_fts5_function("limpet_bm25", self._scorer)
+                self._as_of, self._counts = as_of, {}
+                self._texts, self._words = totals(con)
             if deadline is not None and deadline - time.monotonic() < self._texts * SECONDS_PER_TEXT:
                 return NO_HITS._replace(complete=False)  # FTS5 looks at no clock while it reads a common word's list
-            terms = self.tokenizer.terms(text)
-            frequencies, absent = {}, []
-            for stem in terms:
-                frequencies[stem] = self._frequency(con, stem)
-                if not frequencies[stem]:
-                    absent.append(stem)
-            useful, rare = lexical.choose(frequencies, self._texts, self.tokenizer)
-            within = self._within(con, where)
-            if not useful or within is None:
+            terms, seen = self.tokenizer.terms(text), self._seen(con, where)
+            if not seen.texts:
                 return NO_HITS
-            words = [terms[term] for _, term in useful]
-            expression, factor = _expression(words[:rare], words[rare:])
-            expression = " AND ".join([*within, f"({expression})"])
-            if self._texts <= lexical.SMALL_STORE:
-                matching = con.execute(_MATCHING, (expression,))
-                return lexical.small_result(self.tokenizer, self._texts, useful, absent, matching, limit)
-            stems = lexical.worth(useful, self._texts)
-            scored, complete = [], False
+            frequencies: dict[str, int] = {}
             with self.until(deadline):
-                scored = con.execute(_SCORED, (expression, -1 if limit is None else limit)).fetchall()
+                for stem, word in terms.items():
+                    frequencies[stem] = self._count(con, seen, quoted(word), stem)
+            if len(frequencies) < len(terms):
+                return NO_HITS._replace(complete=False)
+            absent = [stem for stem, count in frequencies.items() if not count]
+            useful, rare = lexical.choose(frequencies, seen.texts, self.tokenizer)
+            if not useful:
+                return NO_HITS
+            words, topics = [quoted(terms[term]) for _, term in useful], self.topic_expressions(where)
+            # The common words are looked up only in the rows of the rare ones.
+            common = [either(words[rare:] + words[:rare])] if rare < len(words) else []
+            expression = " AND ".join([*topics, either(words[:rare]), *common])
+            if seen.texts <= lexical.SMALL_STORE:
+                matching = con.execute(_MATCHING.replace("{matching}", seen.matching), (expression,))
+                return lexical.small_result(self.tokenizer, seen.texts, useful, absent, matching, limit)
+            stems, scored, complete = lexical.worth(useful, seen.texts), [], False
+            with self.until(deadline):
+                of_topics = [self._count(con, seen, topic) for topic in topics]
+                self._scorer.weights = lexical.weights(of_topics, stems, seen.texts, rare)
+                self._scorer.mean = self._mean(con, seen)
+                bound = (expression, -1 if limit is None else limit + 1)
+                scored = con.execute(_SCORED.replace("{matching}", seen.matching), bound).fetchall()
                 complete = True
             return LexicalResult(
-                hits={body: -score / factor for body, score in scored},
+                hits={body: -score for body, score in scored[:limit]},
                 stems=stems,
                 weight=sum(stems.values()),
                 complete=complete,
-                more=len(scored) == limit,
-                absent=lexical.absent_worth(len(absent), self._texts),
+                more=limit is not None and len(scored) > limit,
+                absent=lexical.absent_worth(len(absent), seen.texts),
             )
 
-    def _frequency(self, con: apsw.Connection, stem: str) -> int:
-        known = self._frequencies.get(stem)
-        if known is None:
-            known = con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
-            self._frequencies[stem] = known
+    def _seen(self, con: apsw.Connection, where: Filter) -> Seen:
+        """Return the texts that the scopes of a filter have, or once had if it asks for what was known before."""
+        if where.scopes is None:
+            return Seen(self._texts)
+        if rows := self.once_in(where):
+            texts = con.execute(f"SELECT count(*) FROM body WHERE num IN ({rows})").get
+            return Seen(texts, f"body_fts MATCH ? AND +rowid IN ({rows})", rows)
+        tokens = [scope_token(num) for num in self.scope_numbers(where.scopes)]
+        texts = sum([self._count(con, Seen(self._texts), token, token) for token in tokens])
+        return Seen(texts) if texts in (0, self._texts) else of_scopes(texts, tokens)
+
+    def _count(self, con: apsw.Connection, seen: Seen, expression: str, stem: str = "") -> int:
+        """Count the texts that match an expression. `stem`: it is this word."""
+        key = seen.rows, expression
+        if (known := self._counts.get(key)) is None:
+            if stem and not seen.rows:
+                known = con.execute("SELECT doc FROM body_terms WHERE term = ?", (stem,)).get or 0
+            else:
+                known = count(con, seen, expression)
+            self._counts[key] = known
         return known
 
-    def _within(self, con: apsw.Connection, where: Filter) -> list[str] | None:
-        """Index expressions that every row must match: topics, and small scopes. None: nothing can."""
-        expressions = self.topic_expressions(where)
-        if where.scopes is None or (where.known_at is not None and self.was_left(where.scopes)):
-            return expressions
-        tokens, held = [], 0
-        for num in self.scope_numbers(where.scopes):
-            tokens.append(scope_token(num))
-            held += self._frequency(con, tokens[-1])
-        if not tokens:
-            return None
-        # A scope that holds most rows anyway restricts nothing.
-        if held * 2 <= self._texts:
-            expressions.append(f"scope : ({' OR '.join(tokens)})")
-        return expressions
+    def _mean(self, con: apsw.Connection, seen: Seen) -> float:
+        """Return how many words a text has on average."""
+        if not seen.rows:
+            return self._words / seen.texts
+        key = seen.rows, ""
+        if key not in self._counts:
+            self._counts[key] = lexical.added(con.execute(_SIZES.replace("{rows}", seen.rows)).get)
+        return self._counts[key] / seen.texts
 
     @contextlib.contextmanager
     def until(self, deadline: float | None) -> Iterator[None]:
@@ -151,17 +193,29 @@ class SqliteSearch(Search):
         return [row[0] for row in self._database.rows(statement, bound)]
 
 
-def _expression(rare: list[str], common: list[str]) -> tuple[str, int]:
-    """Return the FTS5 expression whose rows come from the rare words, and its factor of BM25.
+def totals(con: apsw.Connection) -> tuple[int, int]:
+    """Return the number of texts in the index, and of all their words together."""
+    texts, *words = lexical.varints(con.execute("SELECT block FROM body_fts_data WHERE id = 1").get or b"\0")
+    return texts, sum(words)
 
-    `(rare) AND (rare OR common OR common)`: FTS5 counts a phrase once for every place in the expression, so rare and
-    common words both count twice; the common ones are looked up only in the rows of the rare ones.
-    """
-    quoted = ['"' + word.replace('"', '""') + '"' for word in [*rare, *common]]
-    first, others = quoted[: len(rare)], quoted[len(rare) :]
-    if not others:
-        return " OR ".join(first), 1
-    return f"({' OR '.join(first)}) AND ({' OR '.join([*first, *others, *others])})", 2
+
+def of_scopes(texts: int, tokens: Iterable[str]) -> Seen:
+    """Return what some scopes have, by their tokens."""
+    scopes = f"scope : {either(tokens)}"
+    rows = f"SELECT rowid FROM body_fts WHERE body_fts MATCH '{scopes}'"
+    return Seen(texts, f"body_fts MATCH ? || ' AND {scopes}'", rows)
+
+
+def count(con: apsw.Connection, seen: Seen, expression: str) -> int:
+    return int(con.execute(f"SELECT count(*) FROM body_fts WHERE {seen.matching}", (expression,)).get)
+
+
+def quoted(word: str) -> str:
+    return '"' + word.replace('"', '""') + '"'
+
+
+def either(expressions: Iterable[str]) -> str:
+    return f"({' OR '.join(expressions)})"
 
 
 def new_chunk(con: apsw.Connection, embedder: int) -> int:
