@@ -157,6 +157,24 @@ def test_of_many_vectors_those_with_the_nearest_signs_are_looked_at_closely(monk
         assert one.take(20) == other.take(20)
 
 
+@pytest.mark.parametrize("look_from", [0, 500])
+def test_how_closely_a_scope_is_looked_at_does_not_depend_on_others(monkeypatch, look_from):
+    monkeypatch.setattr(signs, "FROM", look_from)
+    monkeypatch.setattr(signs, "LEAST", 50)
+    own, others, query = unit(400), unit(900, seed=5), unit(1, seed=7)[0]
+    alone, _ = index_of(own, range(1, 401), [1] * 400)
+    mixed = np.concatenate([others[:300], own[:200], others[300:], own[200:]])[:1_024]
+    bodies = [*range(501, 801), *range(1, 201), *range(801, 1_401), *range(201, 401)][:1_024]
+    count = sum(body <= 400 for body in bodies)
+    alone, _ = index_of(own[:count], range(1, count + 1), [1] * count)
+    beside, _ = index_of(mixed, bodies, [1 if body <= 400 else 2 for body in bodies])
+    scans = [index.search(query, scopes=[1]) for index in (alone, beside)]
+    assert scans[0].take(999) == scans[1].take(999)
+    for scan in scans:
+        scan.restrict(range(50, 150))
+    assert scans[0].take(999) == scans[1].take(999)
+
+
 def test_equal_scores_are_taken_by_body(first_look):
     vectors = np.repeat(unit(1), 9, axis=0)
     index, _ = index_of(vectors, [9, 2, 7, 4, 5, 6, 3, 8, 1])

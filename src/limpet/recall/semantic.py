@@ -83,7 +83,7 @@ class SemanticSearch:
         self._judge = judge
         self._lock = threading.RLock()
         self._index: VectorIndex | None = None
-        self._idle_at = -1  # data version at which nothing waited
+        self._idle_at: tuple[object, ...] = ()  # data version at which nothing of some scopes waited
 
     def load(self) -> StoreEmbedder:
         """Return the current embedder. Raises EmbedderUnavailable."""
@@ -262,7 +262,7 @@ class SemanticSearch:
         first = SECONDS_PER_TEXT if self.can_answer() else LOAD_SECONDS
         if _until(plan, 1) - time.monotonic() < first:
             return replace(plan, unembedded=None)
-        waiting = self.waiting()
+        waiting = self.waiting(plan)
         if self.is_loaded() and (embedder := self.load()).calibration is None:
             measured = [row.fingerprint for row in self._store.vectors.embedders() if row.calibration is not None]
             first += 0 if embedder.fingerprint in measured else TEXTS * SECONDS_PER_TEXT  # to measure it
@@ -277,7 +277,7 @@ class SemanticSearch:
             why = error.message + (f" ({error.hint})" if error.hint else "")
         except StoreError:  # somebody else writes: the next recall may
             pass
-        plan = replace(plan, unembedded=self.waiting(), unembedded_why=why)
+        plan = replace(plan, unembedded=self.waiting(plan), unembedded_why=why)
         short = plan.remaining() < SECONDS_FOR_WORDS
         return replace(plan, deadline=time.monotonic() + SECONDS_FOR_WORDS) if short else plan
 
@@ -298,7 +298,7 @@ class SemanticSearch:
         until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
         embedder = embedder.by(until)
         words = store.search.lexical(with_grams(plan.query), plan.where, limit=C.LEXICAL_CANDIDATES, deadline=until)
-        asked, others = store.jobs.due(clock.now(), first=list(words.hits), most=MOST)
+        asked, others = store.jobs.due(clock.now(), first=list(words.hits), most=MOST, scopes=plan.where.scopes)
         queue = asked if beside else asked + others
         slowest, most = 0.0, FIRST_BATCH  # not measured yet
         while queue:
@@ -318,14 +318,15 @@ class SemanticSearch:
                 most = min(embed.BATCH, GROWTH * size)
         return row
 
-    def waiting(self, *, most: int | None = None) -> int:
-        """Count the texts whose vectors could be made now, up to `most`; all of them take as long as a search."""
-        version = self._store.data_version()
-        if version == self._idle_at:
+    def waiting(self, plan: Plan, *, most: int | None = None) -> int:
+        """Count the texts that a plan may see whose vectors could be made now, up to `most`; all of them take as long
+        as a search."""
+        state = self._store.data_version(), plan.where.scopes
+        if state == self._idle_at:
             return 0
-        count = self._store.jobs.backlog("embed", self._clock.now(), most=most)
+        count = self._store.jobs.backlog("embed", self._clock.now(), most=most, scopes=plan.where.scopes)
         if not count:
-            self._idle_at = version
+            self._idle_at = state
         return count
 
 

@@ -69,7 +69,7 @@ def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSea
         return answer(context.store, None, plan)
     semantic = context.semantic()
     with context.store.snapshot(plan.deadline):  # also for the answer: a server is asked for its version once
-        if not semantic.waiting(most=1):
+        if not semantic.waiting(plan, most=1):
             return answer(context.store, semantic, plan)
     return answer(context.store, semantic, semantic.catch_up(plan))
 

@@ -251,16 +251,14 @@ class SearchScan:
         self._index, self._query = index, query
         self._read: dict[int, bytes | None] = {}  # exact vectors
         self._closely, self._state = closely, state
-        self._scores, self._differing = scores, differing
-        if differing is None:
-            self._take_from(np.arange(state.used) if hidden is None else np.flatnonzero(~hidden))
-            return
-        if hidden is not None:
-            differing[hidden] = signs.FAR
-        self._take_from(signs.nearest(differing))
+        slots = np.arange(state.used) if hidden is None else np.flatnonzero(~hidden)
+        # How closely some are looked at does not depend on how many others are hidden.
+        self._scores, self._differing = scores, None if len(slots) < signs.FROM else differing
+        self._take_from(slots)
 
     def _take_from(self, slots: np.ndarray) -> None:
-        self._slots = slots
+        self._seen = slots
+        self._slots = slots = slots if self._differing is None else slots[signs.nearest(self._differing[slots])]
         self._left = self._closely(slots) if self._scores is None else self._scores[slots]
         self._ordered: list[int] = []
         self._taken = 0
@@ -268,11 +266,7 @@ class SearchScan:
     def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
         slots = np.unique(self._state.slots_of(text_ids))
-        slots = slots[slots >= 0]
-        if self._differing is None:
-            self._take_from(np.intersect1d(slots, self._slots, assume_unique=True))
-        else:
-            self._take_from(slots[signs.nearest(self._differing[slots])])
+        self._take_from(np.intersect1d(slots, self._seen, assume_unique=True))
 
     def take(self, n: int) -> list[int]:
         """Return the next `n` texts by approximate cosine, best first, ties by text; [] at the end."""

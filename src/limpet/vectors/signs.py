@@ -11,8 +11,6 @@ import numpy as np
 
 # The vectors from which it pays, the share that is looked at closely (one in so many), and the least number.
 FROM, ONE_IN, LEAST = 50_000, 24, 4_096
-# More signs than any vector has: for vectors that must not be found.
-FAR = np.uint16(65_535)
 # One in so many counts makes a sample that tells where the nearest end.
 _SAMPLED = 16
 # Vectors whose counts stay in the processor's cache.
@@ -43,7 +41,7 @@ def nearest(counts: np.ndarray) -> np.ndarray:
     """Return places of the vectors with the fewest differing signs, about `LEAST` or one in `ONE_IN`, in order."""
     wanted = max(LEAST, len(counts) // ONE_IN)
     if wanted >= len(counts):
-        return np.flatnonzero(counts < FAR)
+        return np.arange(len(counts))
     sample = counts[::_SAMPLED]
     place = min(wanted // _SAMPLED, len(sample) - 1)
-    return np.flatnonzero(counts <= min(np.partition(sample, place)[place], FAR - np.uint16(1)))
+    return np.flatnonzero(counts <= np.partition(sample, place)[place])

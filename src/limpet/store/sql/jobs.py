@@ -28,6 +28,11 @@ _UNTAKEN = (
     "SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
     f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
 )
+# Of texts that wait: those of some scopes, or all.
+_IN_SCOPES = (
+    "(?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(?4) j JOIN scope s ON s.name = j.value"
+    " JOIN body b ON b.num = due.num AND CAST(substr(b.scope, 2) AS INTEGER) = s.num))"
+)
 # Characters in a row that a line has in common with a text which it quotes; a text is cut at every eighth, so that 23
 # are always found.
 QUOTED, EVERY = 16, 8
@@ -61,17 +66,19 @@ class Jobs(Repository):
                 _take(con, through=max(subjects, default=0))
             return list(map(Job._make, con.execute(statements()["lease_these_jobs"], bound).fetchall()))
 
-    def due(self, at: int, *, first: Sequence[int], most: int) -> tuple[list[int], list[int]]:
+    def due(
+        self, at: int, *, first: Sequence[int], most: int, scopes: Sequence[str] | None = None
+    ) -> tuple[list[int], list[int]]:
         """Return texts whose vectors could be made now, at most `most`: those of `first` that wait, in order, and the
-        newest others."""
+        newest others. `scopes`: of these alone."""
         waits = (
             f"SELECT subject AS num FROM job WHERE kind = '{EMBED}' AND state = 'waiting' AND not_before <= ?1"
             f" AND leased_until <= ?1 UNION ALL {_UNTAKEN}"
         )
         rows = self._database.rows(
-            f"SELECT num, num IN (SELECT value FROM carray(?2)) AS asked FROM ({waits}) AS due"
+            f"SELECT num, num IN (SELECT value FROM carray(?2)) AS asked FROM ({waits}) AS due WHERE {_IN_SCOPES}"
             " ORDER BY asked DESC, num DESC LIMIT ?3",
-            (at, self._database.numbers(first), most),
+            (at, self._database.numbers(first), most, scope_list(scopes)),
         )
         due = dict(rows)
         return [num for num in first if num in due], [num for num, asked in rows if not asked]
@@ -102,13 +109,13 @@ class Jobs(Repository):
                 ("dead" if dead else "waiting", error[:500], not_before, kind, self._database.numbers(subjects)),
             )
 
-    def backlog(self, kind: str, at: int, *, most: int | None = None) -> int:
-        """Count the jobs that could be taken now, up to `most`."""
+    def backlog(self, kind: str, at: int, *, most: int | None = None, scopes: Sequence[str] | None = None) -> int:
+        """Count the jobs that could be taken now, up to `most`. `scopes`: about texts of these alone."""
         untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
         ((count,),) = self._database.rows(
-            "SELECT count(*) FROM (SELECT subject FROM job WHERE kind = ?1 AND state = 'waiting'"
-            f" AND not_before <= ?2 AND leased_until <= ?2{untaken} LIMIT ?3) AS due",
-            (kind, at, ALL if most is None else most),
+            "SELECT count(*) FROM (SELECT 1 FROM (SELECT subject AS num FROM job WHERE kind = ?1 AND state = 'waiting'"
+            f" AND not_before <= ?2 AND leased_until <= ?2{untaken}) AS due WHERE {_IN_SCOPES} LIMIT ?3) AS some",
+            (kind, at, ALL if most is None else most, scope_list(scopes)),
         )
         return int(count)
 

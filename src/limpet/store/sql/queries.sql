@@ -310,10 +310,14 @@ SELECT m.body FROM found f CROSS JOIN memory m INDEXED BY memory_body ON m.body 
  WHERE {visible}
 
 -- name: substring
--- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: of all only where every other layer found nothing.
+-- Bodies that contain a text, case-folded for ASCII by LIKE. A scan: of all only where every other layer found nothing, else
+-- of the newest :newest of each of :scopes. memory_created.
 SELECT m.body FROM memory m JOIN scope s ON s.num = m.scope JOIN body b ON b.num = m.body
  WHERE (b.content LIKE :pattern ESCAPE '\' OR b.labels LIKE :pattern ESCAPE '\' OR b.topics LIKE :pattern ESCAPE '\')
-   AND m.num > (SELECT ifnull(max(num), 0) FROM memory) - :newest AND {visible}
+   AND m.created_at >= ifnull((SELECT max((SELECT n.created_at FROM memory n WHERE n.scope = o.num AND n.retired_at IS NULL
+                                            ORDER BY n.created_at DESC LIMIT 1 OFFSET :newest - 1))
+                                 FROM scope o WHERE :scopes IS NULL OR o.name IN (SELECT value FROM json_each(:scopes))), 0)
+   AND {visible}
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: count

@@ -21,6 +21,7 @@ from ...model.memory import Filter
 from ..heap import give_back
 from ..records import ALL, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
 from .jobs import EMBED
+from .memories import scope_list
 from .statements import statements
 from .store import Repository
 
@@ -176,12 +177,12 @@ class Search(Repository, ABC):
         self, text: str, where: Filter, *, limit: int, deadline: float | None = None, newest: int = ALL
     ) -> list[int]:
         """Return texts that hold a text as it is; none when the deadline comes first. `newest`: look only at so many
-        memories, the last ones stored."""
+        memories of each scope, the last ones."""
         literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         if literal:
             with self.until(deadline):
-                rows = self._ask("substring", where, pattern=f"%{literal}%", limit=limit, newest=newest)
-                return [row[0] for row in rows]
+                bound = {"pattern": f"%{literal}%", "limit": limit, "newest": newest, "scopes": scope_list(where.scopes)}
+                return [row[0] for row in self._ask("substring", where, **bound)]
         return []
 
     def candidates(self, bodies: Iterable[int], where: Filter) -> list[Candidate]:
@@ -212,7 +213,7 @@ class Search(Repository, ABC):
             return ""
         scopes = f"scope IN ({', '.join(map(str, self.scope_numbers(where.scopes))) or '0'})"
         left = self._database.rows(f"SELECT 1 FROM scope_left WHERE {scopes} LIMIT 1")
-        return f"SELECT body FROM memory WHERE {scopes}" if left else ""
+        return f"SELECT DISTINCT body FROM memory WHERE {scopes}" if left else ""
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         """Return the numbers that stand for scopes in vector chunks; unknown names are left out."""

@@ -37,7 +37,7 @@ _MATCHING = (
     "SELECT num, content || ' ' || coalesce(grams, ''), concat_ws(' ', topics, labels, dates) FROM body"
     " WHERE num IN (SELECT rowid FROM body_fts WHERE {matching})"
 )
-_SIZES = "SELECT CAST(group_concat(sz, '') AS BLOB) FROM body_fts_docsize WHERE id IN ({rows})"
+_SIZES = "SELECT CAST(group_concat(sz, '') AS BLOB) FROM ({rows}) r CROSS JOIN body_fts_docsize d ON d.id = r.body"
 _PROGRESS_STEPS = 5_000
 _FOUND = "SELECT rowid AS body FROM body_fts WHERE body_fts MATCH :expression"
 
@@ -202,7 +202,7 @@ def totals(con: apsw.Connection) -> tuple[int, int]:
 def of_scopes(texts: int, tokens: Iterable[str]) -> Seen:
     """Return what some scopes have, by their tokens."""
     scopes = f"scope : {either(tokens)}"
-    rows = f"SELECT rowid FROM body_fts WHERE body_fts MATCH '{scopes}'"
+    rows = f"SELECT rowid AS body FROM body_fts WHERE body_fts MATCH '{scopes}'"
     return Seen(texts, f"body_fts MATCH ? || ' AND {scopes}'", rows)
 
 
