@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.store import lexical
 from tests import postgres_server
 from tests.property.test_columns import WORDS, Checksums, limits  # noqa: F401
 
@@ -113,7 +112,44 @@ def test_what_another_scope_gets_or_loses_changes_no_answer(limits, rows, life, 
 
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.skipif(postgres_server.missing() is not None, reason=str(postgres_server.missing()))
-@SOME
+@settings(SOME, max_examples=int(os.environ.get("LIMPET_FUZZ", "3")))
 @given(LIVES, TEXTS)
 def test_nor_does_it_on_postgres(limits, life, query):  # noqa: F811
     try_life(postgres_server.url_of(os.urandom(8).hex()), life, query, rows=True)
+
+
+@pytest.fixture
+def both(tmp_path, clock):
+    """(a handle of one scope, a handle of another) on one store."""
+    more = {"clock": clock, "embedder": Checksums()}
+    path = tmp_path / "memory.db"
+    with limpet.open(path, scope=HERE, **more) as here, limpet.open(path, scope=THERE, **more) as there:
+        yield here, there
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_word_that_another_scope_often_has_is_searched_for_here(both, rows):
+    """A store of 6,000 texts leaves out words that a tenth of them has: a tenth of those that are seen."""
+    here, there = both
+    texts = ["We deploy by hand", "Lunch is on friday", *(f"Note {n} on the limit" for n in range(20))]
+    own = [receipt.id for receipt in here.remember_batch({"content": text} for text in texts)][:2]
+    asked = {"lexical_only": True, "trace": True}
+    if rows:
+        here._context.store.search.arrays.current = lambda deadline=None, **_: None
+    before = [here.recall("deploy friday", **asked) for _ in range(2)][-1]
+    assert {item.id for item in before.items} == set(own)
+    for batch in range(6):
+        there.remember_batch({"content": f"They deploy build {batch}-{n} again and again"} for n in range(1_000))
+    assert here.recall("deploy friday", **asked).items == before.items
+
+
+def test_a_part_of_a_word_is_found_whatever_was_edited_elsewhere(both):
+    here, there = both
+    here.remember("The Hatzenbuehler file is closed")
+    here.remember("Lunch is on friday")
+    id = there.remember("rate").id
+    here.work()
+    there.edit(id, "rate limit")
+    there.work()
+    found = {item.content: item.why.signals["lexical"].raw for item in here.recall("atzenbu", trace=True).items}
+    assert found == {"The Hatzenbuehler file is closed": 1.0, "Lunch is on friday": 0.0}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 
@@ -32,7 +31,6 @@ BACKGROUND_TEXTS = 500
 BM25_K1, BM25_B = 1.2, 0.75
 # In the mean length a text is at most so many times as long as the median one.
 MOST_MEDIANS = 10
-_HIGH, _HIGH_BYTES = re.compile(rb"[\x80-\xff]+"), bytes(range(0x80, 0x100))
 COMMON_WORDS = (
     "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
     " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
@@ -98,6 +96,10 @@ def part(weight: float, frequency: Any, norm: Any) -> Any:
     return weight * (frequency * (BM25_K1 + 1.0) / (frequency + norm))
 
 
+_HIGH = bytes(range(0x80, 0x100))
+_LOW_AS_SPACE = b" " * 0x80 + _HIGH
+
+
 def varints(data: bytes) -> list[int]:
     """Decode SQLite's variable-length integers: FTS5 packs the sizes of texts so, Postgres is given counts so."""
     numbers, value = [], 0
@@ -110,11 +112,9 @@ def varints(data: bytes) -> list[int]:
 
 
 def added(packed: bytes) -> int:
-    """Add up variable-length integers, most of which are below 128."""
-    if packed.isascii():
-        return sum(packed)
-    high = b"\0".join([*_HIGH.findall(packed), b""])  # the digits before the last, as numbers of their own
-    return sum(packed.translate(None, _HIGH_BYTES)) + sum(varints(high))
+    """Add up such integers. The digits before the last, which few have, are added as numbers of their own."""
+    last, first = packed.translate(None, _HIGH), b"" if packed.isascii() else packed.translate(_LOW_AS_SPACE)
+    return sum(last) + sum(varints(b"".join([digits + b"\0" for digits in first.split()])))
 
 
 def small_result(

@@ -134,11 +134,7 @@ class PostgresSearch(Search):
                 if self._held is None or self._held[0] != version:
                     postings = Postings(PostgresWordFeed(self._database, self.tokenizer))
                     postings.measure()
-                    self._held = (
-                        version,
-                        postings,
-                        _Rows(self, self._database, Seen(postings.texts, postings.words_there_are)),
-                    )
+                    self._held = version, postings, _Rows(self, self._database, postings.whole)
                 if where.known_at is not None:
                     where = replace(where, topics=())  # at an earlier time, they differed from those in the index
             # One more, to know whether there are more.

@@ -139,7 +139,7 @@ class Columns:
         return True
 
     def _read_words(self, until: float) -> None:
-        if self.postings.words_there_are <= READ_BY_RECALLS * WORDS_A_TEXT or not self._feed.in_pieces:
+        if self.postings.whole.words <= READ_BY_RECALLS * WORDS_A_TEXT or not self._feed.in_pieces:
             self.postings.read(until)
 
     def _put(self, texts: TextColumns) -> None:
@@ -257,22 +257,18 @@ class Columns:
 
     def seen(self, where: Filter) -> Seen:
         """Return the texts of a filter's scopes."""
-        seen = Seen(self.postings.texts, self.postings.words_there_are)
-        if where.scopes is None:
-            return seen
-        if where.scopes not in self._seen:
+        whole = self.postings.whole
+        if where.scopes is not None and where.scopes not in self._seen:
             scopes = self.scope_numbers(where.scopes)
             mask = among(self.scope, scopes)
-            texts = int(np.count_nonzero(mask))
-            if texts < seen.texts:
-                seen = Seen(texts, int(self.length[mask].sum()), mask, scopes)
-            self._seen[where.scopes] = seen
-        return self._seen[where.scopes]
+            seen = Seen(int(np.count_nonzero(mask)), int(self.length[mask].sum()), mask, scopes)
+            self._seen[where.scopes] = whole if seen.texts == whole.texts else seen
+        return whole if where.scopes is None else self._seen[where.scopes]
 
     def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
         """Search as `Search.lexical` does."""
         with self._feed.within(deadline):
-            reading = self.postings.words_there_are * SECONDS_PER_WORD
+            reading = self.postings.whole.words * SECONDS_PER_WORD
             held_only = self._feed.in_pieces and deadline is not None and deadline - time.monotonic() < reading
             return self.postings.search(text, where, self, limit=limit, held_only=held_only)
         return NOTHING._replace(complete=False)

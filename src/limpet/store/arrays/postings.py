@@ -170,7 +170,7 @@ class Postings:
     def __init__(self, feed: WordFeed) -> None:
         self._feed = feed
         self._tokenizer = feed.tokenizer
-        self.texts, self.words_there_are = 0, 0
+        self.whole = Seen(0, 0)
         self.forget()
 
     def forget(self) -> None:
@@ -193,7 +193,7 @@ class Postings:
         self._phrases.clear()
         self._ready.clear()
         self._seen.clear()
-        self.texts, self.words_there_are = self._feed.totals()
+        self.whole = Seen(*self._feed.totals())
 
     @property
     def all_read(self) -> bool:
@@ -208,7 +208,7 @@ class Postings:
             if stems and not len(places):
                 # More than a slice.
                 count, whole = self._feed.frequency(stems[0]), EMPTY
-                if count * lexical.common_share(self.texts) < self.texts:
+                if count * lexical.common_share(self.whole.texts) < self.whole.texts:
                     whole = posting_of(self._feed.occurrences(stems[0]))[0]
                 self._slice(stems, np.array([count]), np.array([len(whole.text_ids)]), whole)
                 continue
@@ -217,7 +217,7 @@ class Postings:
             words = np.repeat(np.arange(len(stems)), sizes)
             whole, ends = posting_of(places, words)
             counts = np.diff(ends, prepend=0)
-            unwanted = counts * lexical.common_share(self.texts) >= self.texts
+            unwanted = counts * lexical.common_share(self.whole.texts) >= self.whole.texts
             unwanted[bisect_left(stems, _NO_WORD) : bisect_left(stems, chr(ord(_NO_WORD) + 1))] = True
             if unwanted.any():
                 kept = np.repeat(~unwanted, counts)
@@ -241,7 +241,7 @@ class Postings:
         if not self._counts and self._last == "":
             return
         self._added += len(text_ids)
-        if self._added > max(MAX_ADDED, self.texts // ADDED_SHARE):
+        if self._added > max(MAX_ADDED, self.whole.texts // ADDED_SHARE):
             self.forget()
             return
         for text_id, *columns in self._feed.texts(text_ids):
@@ -336,7 +336,7 @@ class Postings:
         `held_only`: leave out words whose lists have not been read, and report that.
         """
         # With few texts, most words are too common to be read ahead, and any list is read at once.
-        held_only = held_only and self.texts > lexical.SMALL_STORE
+        held_only = held_only and self.whole.texts > lexical.SMALL_STORE
         asked, seen = self._tokenizer.terms(text), columns.seen(where)
         terms = [stem for stem in asked if not held_only or stem in self._counts or self._covers(stem)]
         complete = len(terms) == len(asked)
@@ -347,7 +347,7 @@ class Postings:
         if not useful:
             return NOTHING._replace(complete=complete)
         if held_only:
-            held = [self._is_held(stem) for _, stem in useful]
+            held = [self._is_held(stem) or self.frequency(stem) < READ_AT_ONCE for _, stem in useful]
             rare = sum(held[:rare])
             useful = [pair for pair, there in zip(useful, held, strict=True) if there]
             complete = complete and all(held)
@@ -367,7 +367,7 @@ class Postings:
             return ArrayHits(text_ids, scores, result.stems, result.weight, complete, result.absent)
         stems = lexical.worth(useful, seen.texts)
         weights = lexical.weights([_frequency(topic, seen) for topic in topics], stems, seen.texts, rare)
-        norm = lexical.norm(columns.length[rows].astype(np.float64), seen.words / seen.texts)
+        norm = lexical.norm(columns.length[rows].astype(np.float64), seen.words / seen.texts or 1.0)
         scores = np.zeros(len(rows))
         for posting, weight in zip([*topics, *lists], weights, strict=True):
             scores += lexical.part(weight, _times(posting, rows), norm)

@@ -114,7 +114,7 @@ class Jobs(Repository):
         untaken = f" UNION ALL {_UNTAKEN}" if kind == EMBED else ""
         ((count,),) = self._database.rows(
             "SELECT count(*) FROM (SELECT 1 FROM (SELECT subject AS num FROM job WHERE kind = ?1 AND state = 'waiting'"
-            f" AND not_before <= ?2 AND leased_until <= ?2{untaken}) AS due WHERE {_IN_SCOPES} LIMIT ?3) AS some",
+            f" AND not_before <= ?2 AND leased_until <= ?2{untaken}) AS due WHERE {_IN_SCOPES} LIMIT ?3) AS counted",
             (kind, at, ALL if most is None else most, scope_list(scopes)),
         )
         return int(count)

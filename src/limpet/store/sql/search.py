@@ -181,7 +181,12 @@ class Search(Repository, ABC):
         literal = text.strip()[:200].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         if literal:
             with self.until(deadline):
-                bound = {"pattern": f"%{literal}%", "limit": limit, "newest": newest, "scopes": scope_list(where.scopes)}
+                bound = {
+                    "pattern": f"%{literal}%",
+                    "limit": limit,
+                    "newest": newest,
+                    "scopes": scope_list(where.scopes),
+                }
                 return [row[0] for row in self._ask("substring", where, **bound)]
         return []
 

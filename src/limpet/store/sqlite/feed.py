@@ -75,7 +75,7 @@ class SqliteWordFeed(WordFeed):
         return self._con.execute(
             "SELECT f.rowid, b.topics FROM body_fts f JOIN body b ON b.num = f.rowid"
             " WHERE f.body_fts MATCH ? ORDER BY f.rowid",
-            ('topics : "' + topic.replace('"', '""') + '"',),
+            (f"topics : {quoted(topic)}",),
         ).fetchall()
 
 

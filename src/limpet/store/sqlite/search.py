@@ -156,12 +156,10 @@ class SqliteSearch(Search):
 
     def _mean(self, con: apsw.Connection, seen: Seen) -> float:
         """Return how many words a text has on average."""
-        if not seen.rows:
-            return self._words / seen.texts
-        key = seen.rows, ""
-        if key not in self._counts:
-            self._counts[key] = lexical.added(con.execute(_SIZES.replace("{rows}", seen.rows)).get)
-        return self._counts[key] / seen.texts
+        if seen.rows and (seen.rows, "") not in self._counts:
+            packed = con.execute(_SIZES.replace("{rows}", seen.rows)).get or b""
+            self._counts[seen.rows, ""] = lexical.added(packed)
+        return self._counts.get((seen.rows, ""), self._words) / seen.texts or 1.0
 
     @contextlib.contextmanager
     def until(self, deadline: float | None) -> Iterator[None]:
@@ -179,7 +177,7 @@ class SqliteSearch(Search):
         expressions = []
         for topic in where.topics if where.known_at is None else ():
             if self.tokenizer.counts(topic):
-                expressions.append('topics : "' + topic.replace('"', '""') + '"')
+                expressions.append(f"topics : {quoted(topic)}")
         return expressions
 
     def allowed(self, where: Filter) -> list[int]:
