@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 
+from ..text.describe import RUN
 from .records import LexicalResult
 
 TYPE_CHECKING = False
@@ -128,13 +130,14 @@ def small_result(
     """Return BM25 hits for a store of few texts, whose own document frequencies say nothing yet.
 
     They are smoothed with a background of ordinary English: there, common words are in half of all texts. Words
-    that no text has count in what a perfect match is worth: one common word of a long question is no match.
+    that no text has count in what a perfect match is worth: one common word of a long question is no match. Pairs of
+    characters do not: most that no text has are no words.
 
     `matching`: of each text that matches its number, itself with its pairs of characters, and topics, labels and dates.
     """
     total = texts + BACKGROUND_TEXTS
     common = tokenizer.counts(COMMON_WORDS)
-    weights, missing = {}, 0.0
+    weights, missing, pairs = {}, 0.0, 0.0
     for df, stem in (*useful, *zip(repeat(0), absent, strict=False)):
         known = df + (BACKGROUND_TEXTS // 2 if stem in common else 0)
         weight = math.log1p((total - known + 0.5) / (known + 0.5))
@@ -142,6 +145,7 @@ def small_result(
             weights[stem] = weight
         else:
             missing += weight
+            pairs += weight if re.match(RUN, stem) else 0.0
     counts, sizes = [], []
     for text_id, text, named in matching:
         words = tokenizer.counts(text)
@@ -167,7 +171,7 @@ def small_result(
     return LexicalResult(
         hits=hits,
         stems=weights,
-        weight=sum(weights.values()) + missing,
+        weight=sum(weights.values()) + missing - pairs,
         absent=missing,
         more=len(hits) < len(scored),
     )

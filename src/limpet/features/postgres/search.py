@@ -193,10 +193,9 @@ class _Rows:
         once = self._search.once_in(where)
         key = once, *where.scopes
         if key not in self._seen:
-            scopes, condition, bound = None, f"num IN ({once})", ()
-            if not once:
-                scopes = self._search.scope_numbers(where.scopes)
-                condition, bound = "scope = ANY(CAST(? AS text[]))", (Words(map(scope_token, scopes)),)
+            scopes = None if once else self._search.scope_numbers(where.scopes)
+            bound = () if scopes is None else (Words(map(scope_token, scopes)),)
+            condition = f"num IN ({once})" if once else "scope = ANY(CAST(? AS text[]))"
             sizes = f"SELECT count(*), coalesce(sum(size), 0) FROM body WHERE {condition}"
             ((texts, words),) = self._database.rows(sizes, bound)
             seen = Seen(texts, int(words), _Column(self._database, condition, *bound), scopes)

@@ -124,13 +124,10 @@ class SqliteSearch(Search):
                 scored = con.execute(_SCORED.replace("{matching}", seen.matching), bound).fetchall()
                 complete = True
             return LexicalResult(
-                hits={body: -score for body, score in scored[:limit]},
-                stems=stems,
-                weight=sum(stems.values()),
-                complete=complete,
-                more=limit is not None and len(scored) > limit,
+                hits={body: -score for body, score in scored[:limit]}, stems=stems, weight=sum(stems.values()),
+                complete=complete, more=limit is not None and len(scored) > limit,
                 absent=lexical.absent_worth(len(absent), seen.texts),
-            )
+            )  # fmt: skip
 
     def _seen(self, con: apsw.Connection, where: Filter) -> Seen:
         """Return the texts that the scopes of a filter have, or once had if it asks for what was known before."""
