@@ -67,20 +67,16 @@ def choose(frequencies: Mapping[str, int], texts: int, tokenizer: Tokenizer) -> 
     return useful, rare
 
 
-def idf(df: int, texts: int) -> float:
-    """Return the inverse document frequency of a term."""
-    return max(1e-6, math.log((texts - df + 0.5) / (df + 0.5)))
-
-
 def worth(useful: Iterable[tuple[int, str]], texts: int) -> dict[str, float]:
-    return {stem: idf(df, texts) for df, stem in useful}
+    """Return the inverse document frequency of each term."""
+    return {stem: max(1e-6, math.log((texts - df + 0.5) / (df + 0.5))) for df, stem in useful}
 
 
 def weights(topics: Iterable[int], stems: Mapping[str, float], texts: int, rare: int) -> list[float]:
     """Return what topics that every row has, and the terms, add to BM25. `topics`: in how many texts each is; beside
     common terms they count half."""
     share = 0.5 if rare < len(stems) else 1.0
-    return [*[share * idf(df, texts) for df in topics], *stems.values()]
+    return [*[share * worth([(df, "")], texts)[""] for df in topics], *stems.values()]
 
 
 def absent_worth(absent: int, texts: int) -> float:

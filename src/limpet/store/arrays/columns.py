@@ -29,6 +29,8 @@ READ_BY_RECALLS, WORDS_A_TEXT = 30_000, 30
 SECONDS_PER_WORD = 1e-6
 # New texts that are not yet in the sorted order of sessions; with more it is sorted again.
 MAX_UNSORTED = 4_096
+# Scopes that were asked together are held with a mask of their texts: so many.
+MOST_SEEN = 16
 _NEVER = np.iinfo(np.int64).max
 _PLACES = 1 << 40  # positions in one session that keys leave room for
 
@@ -259,6 +261,8 @@ class Columns:
         """Return the texts of a filter's scopes."""
         whole = self.postings.whole
         if where.scopes is not None and where.scopes not in self._seen:
+            if len(self._seen) >= MOST_SEEN:
+                self._seen.clear()
             scopes = self.scope_numbers(where.scopes)
             mask = among(self.scope, scopes)
             seen = Seen(int(np.count_nonzero(mask)), int(self.length[mask].sum()), mask, scopes)

@@ -59,9 +59,10 @@ class Scorer:
     def __call__(self, row: apsw.FTS5ExtensionApi) -> float:
         norm, score = lexical.norm(row.column_size(), self.mean), 0.0
         for phrase, weight in enumerate(self.weights):
-            if columns := row.phrase_columns(phrase):
-                times = sum([_WEIGHTS[column] * len(row.phrase_column_offsets(phrase, column)) for column in columns])
-                score -= lexical.part(weight, times, norm)
+            times = 0.0
+            for column in row.phrase_columns(phrase):
+                times += _WEIGHTS[column] * len(row.phrase_column_offsets(phrase, column))
+            score -= lexical.part(weight, times, norm) if times else 0.0
         return score
 
 
