@@ -15,6 +15,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ..model.clock import MICROSECONDS_PER_SECOND
+from ..model.state import RUN
 from .normalise import fingerprint
 
 TYPE_CHECKING = False
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"\w+")
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
-# Kana, Han with its extensions and compatibility forms, Hangul syllables; Thai, Lao and Khmer run on as well.
-# Compiled at use: three milliseconds that a cold command seldom needs.
-RUN = (
-    "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
-    "\u0e00-\u0eff\u1780-\u17ff]"
-)
 # A letter, and one that is not Latin.
 _LETTER, _FOREIGN = r"[^\W\d_]", "[^\\W\\d_\u0000-\u024f]"
 # Whether a text has any: most have none, and this runs at every write.
