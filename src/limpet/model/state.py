@@ -16,13 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Kana, Han with its extensions and compatibility forms, Hangul syllables; Thai, Lao and Khmer run on as well.
-# Compiled at use: three milliseconds that a cold command seldom needs.
-RUN = (
-    "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
-    "\u0e00-\u0eff\u1780-\u17ff]"
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryState:

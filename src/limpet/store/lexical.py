@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 
-from ..model.state import RUN
+from ..model.memory import RUN
 from .records import LexicalResult
 
 TYPE_CHECKING = False

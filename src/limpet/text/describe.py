@@ -15,7 +15,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from ..model.clock import MICROSECONDS_PER_SECOND
-from ..model.state import RUN
+from ..model.memory import RUN
 from .normalise import fingerprint
 
 TYPE_CHECKING = False
