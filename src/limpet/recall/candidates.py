@@ -160,7 +160,7 @@ def _vector_hits(semantic: SemanticSearch | None, plan: Plan, candidates: Candid
     if plan.unembedded != 0:
         what = "texts" if plan.unembedded is None else f"{plan.unembedded:,} texts"
         candidates.miss("vector", f"{what} wait for their vectors: {plan.unembedded_why or '`limpet work` makes them'}")
-    elif not hits.complete:
+    elif hits is not None and not hits.complete:
         candidates.miss("vector", "the deadline came before all vectors were compared: the oldest are left out")
     return hits
 

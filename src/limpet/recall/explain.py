@@ -75,7 +75,8 @@ def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[
         orders.append(list(hits))
     if semantic is not None and not plan.lexical_only and "vector" not in plan.without and plan.query.strip():
         with suppress(EmbedderUnavailable):  # the recall's notes say so
-            orders.append(semantic.search(plan).take(LOOKED_AT * 3))
+            if scan := semantic.search(plan):
+                orders.append(scan.take(LOOKED_AT * 3))
     near = best_of(orders, LOOKED_AT * 6)
     there = {row.text_id: row for row in store.search.candidates(near, wide)}
     passing = {row.text_id for row in store.search.candidates(list(there), where)}

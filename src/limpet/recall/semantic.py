@@ -179,11 +179,12 @@ class SemanticSearch:
                 self._index = VectorIndex(self._store, row.num, row.dimensions)
             return self._index
 
-    def search(self, plan: Plan) -> SearchScan:
-        """Scan for a plan's query. Raises EmbedderUnavailable when there is nothing to search with, or no time."""
+    def search(self, plan: Plan) -> SearchScan | None:
+        """Scan for a plan's query; None where its scopes have nothing to embed, and no text of others has a vector.
+        Raises EmbedderUnavailable when there is nothing to search with, or no time."""
         rows = self._store.vectors.embedders()
         if not rows:
-            raise self._no_vector(plan)
+            return self._no_vector(plan)
         if plan.remaining() < LOAD_SECONDS and not self.can_answer():
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         try:
@@ -195,7 +196,7 @@ class SemanticSearch:
             embedder, row = self._for_reading(plan, rows)
             index = self.index(row)
         if not row.has_vectors:
-            raise self._no_vector(plan)
+            return self._no_vector(plan)
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # At most half of the remaining time: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
@@ -217,11 +218,12 @@ class SemanticSearch:
         scan.calibration = calibration_of(row)
         return scan
 
-    def _no_vector(self, plan: Plan) -> EmbedderUnavailable:
-        """Return the error for a search without vectors, with the reason if it is known."""
+    def _no_vector(self, plan: Plan) -> None:
+        """Raise EmbedderUnavailable for a search without vectors, with a reason; unless nothing waits for one."""
         why = plan.unembedded_why or self._store.jobs.last_error("embed")
-        text = "no memory has a vector yet"
-        return EmbedderUnavailable(f"{text}: {why}" if why else text, hint=None if why else "`limpet work` makes them")
+        if why or plan.unembedded != 0:
+            text = "no memory has a vector yet" + (f": {why}" if why else "")
+            raise EmbedderUnavailable(text, hint=None if why else "`limpet work` makes them")
 
     def _for_reading(self, plan: Plan, rows: Sequence[EmbedderRow]) -> tuple[StoreEmbedder, EmbedderRow]:
         """Return the embedder whose vectors are searched now: another than the current only until that is filled."""
