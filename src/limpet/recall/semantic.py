@@ -184,7 +184,8 @@ class SemanticSearch:
         Raises EmbedderUnavailable when there is nothing to search with, or no time."""
         rows = self._store.vectors.embedders()
         if not rows:
-            return self._no_vector(plan)
+            self._no_vector(plan)
+            return None
         if plan.remaining() < LOAD_SECONDS and not self.can_answer():
             raise EmbedderUnavailable("the deadline leaves no time to load the embedding model")
         try:
@@ -196,7 +197,8 @@ class SemanticSearch:
             embedder, row = self._for_reading(plan, rows)
             index = self.index(row)
         if not row.has_vectors:
-            return self._no_vector(plan)
+            self._no_vector(plan)
+            return None
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # At most half of the remaining time: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
