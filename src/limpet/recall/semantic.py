@@ -221,9 +221,10 @@ class SemanticSearch:
         return scan
 
     def _no_vector(self, plan: Plan) -> None:
-        """Raise EmbedderUnavailable for a search without vectors, with a reason; unless nothing waits for one."""
+        """Raise EmbedderUnavailable for a search without vectors, with a reason; not if only other scopes wait."""
         why = plan.unembedded_why or self._store.jobs.last_error("embed")
-        if why or plan.unembedded != 0:
+        others = self._store.jobs.backlog("embed", self._clock.now(), most=1)
+        if why or not others or self.waiting(plan, most=1):
             text = "no memory has a vector yet" + (f": {why}" if why else "")
             raise EmbedderUnavailable(text, hint=None if why else "`limpet work` makes them")
 
