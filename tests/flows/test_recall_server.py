@@ -19,7 +19,7 @@ import apsw
 import pytest
 
 import limpet
-from limpet.agents.hooks.entry import answer_for
+from limpet.agents.hooks.entry import answer_for, handle
 from limpet.agents.hooks.fit import fitting
 from limpet.agents.recall_server import RecallServer
 from limpet.recall_client import address_of, ask
@@ -258,6 +258,33 @@ def test_a_hook_asks_it_and_finds_by_meaning(told, path):
         said = json.loads(answer())["hookSpecificOutput"]["additionalContext"]
     assert "Deploys hang when the VPN is down" in said and "<limpet-memory>" in said
     assert [one.kind for one in told.journal(limit=10)] == ["asked", "asked"]
+
+
+OTHER_LETTERS = [
+    ("請求書の締め切りは毎月25日です", "請求書の締め切りはいつですか？", "ありがとう、とても助かりました"),
+    ("청구서 마감일은 매월 25일이다", "청구서 마감일이 언제인가요?", "이 파일을 읽고 요약해 주세요"),
+    ("За мобильное приложение отвечает Ольга", "Кто отвечает за мобильное приложение?", "Спасибо, это очень помогло"),
+]
+
+
+def test_a_message_in_letters_that_no_model_knows_is_answered_by_words_with_a_server_as_without(told, path, clock):
+    told.remember_batch([{"content": text, "origin": "user"} for text, _, _ in OTHER_LETTERS])
+    told.work()
+
+    def with_server(message):
+        raw = json.dumps({"session_id": f"with {message}", "cwd": "/", "prompt": message}).encode()
+        words = ("claude", "UserPromptSubmit", str(path), "project:api")
+        return answer_for(told, words, raw, str(path.parent)).decode()
+
+    def without(message):
+        raw = json.dumps({"session_id": f"without {message}", "cwd": "/", "prompt": message}).encode()
+        argv = ["claude", "UserPromptSubmit", "--store", str(path), "--scope", "project:api"]
+        return handle(argv, raw, clock).decode()
+
+    for text, asks, thanks in OTHER_LETTERS:
+        answer = without(asks)
+        assert text in answer and with_server(asks) == answer
+        assert with_server(thanks) == without(thanks) == ""
 
 
 def test_a_hook_reads_by_itself_what_a_server_had_no_time_for(told, path, monkeypatch):

@@ -17,7 +17,7 @@ from ..model.dataclass import replace
 from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..rank import constants as C
 from ..store.records import EmbedderRow
-from ..text.describe import latin_share, with_grams
+from ..text.describe import LATIN, latin_share, with_grams
 from ..vectors.calibration import TEXTS, calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import SECONDS_FOR_WORDS, Plan
@@ -37,9 +37,8 @@ QUERY_SECONDS, SECONDS_PER_CHARACTER, CHARACTERS_READ = 0.008, 1e-4, 1_400
 OTHERS_SHARE = 0.5
 # Seconds that the steps after the scan take.
 RANKING_SECONDS = 0.004
-# Seconds that the relevance judge takes for the first results at most on a slow machine, and with loading; it
-# understands a question with this share of Latin letters.
-JUDGE_SECONDS, JUDGE_LOAD_SECONDS, LATIN = 0.06, 0.15, 0.5
+# Seconds that the relevance judge takes for the first results at most on a slow machine, and with loading.
+JUDGE_SECONDS, JUDGE_LOAD_SECONDS = 0.06, 0.15
 
 # A recall without a deadline spends so long on waiting texts. While another process embeds, it spends only this long,
 # on texts that its words find: otherwise both would wait for each other.
@@ -108,6 +107,10 @@ class SemanticSearch:
     def is_loaded(self) -> bool:
         """Return whether an embedding costs milliseconds, not the loading of a model."""
         return self._embedder is not None or is_loaded(self.name)
+
+    def understands(self, query: str) -> bool:
+        """Return whether the embedder knows the letters of a question. Raises EmbedderUnavailable."""
+        return not self.load().latin_only or latin_share(query) >= LATIN
 
     def can_answer(self) -> bool:
         """Return whether the embedder whose vectors are searched is loaded; while it is replaced, the old one."""
@@ -247,9 +250,9 @@ class SemanticSearch:
         return embedder, active
 
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
-        """Return the relevance judge if it is wanted or `asked_for`, our embedder is loaded, the question is in Latin
-        letters, and there is time."""
-        if not (self._judge or asked_for) or not self.is_loaded() or latin_share(plan.query) < LATIN:
+        """Return the relevance judge if it is wanted or `asked_for`, our embedder is loaded and knows the letters of the
+        question, and there is time."""
+        if not (self._judge or asked_for) or not self.is_loaded() or not self.understands(plan.query):
             return None
         if not self.load().judges:
             return None

@@ -114,6 +114,10 @@ def with_grams(query: str) -> str:
     return f"{query} {pairs}" if pairs else query
 
 
+# Models of Latin letters understand a text with this share of them.
+LATIN = 0.5
+
+
 def latin_share(text: str) -> float:
     """Return the share of a text's letters that are Latin; 1 for a text without letters."""
     if text.isascii():

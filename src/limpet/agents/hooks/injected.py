@@ -107,8 +107,12 @@ def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
 def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
     """Offer the memories that fit this message by meaning and by words, in a process that has its models loaded.
 
-    The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest by words.
+    The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest by words. Where the
+    embedder does not know the letters, words alone decide.
     """
+    semantic = memory._context.semantic()
+    if semantic.is_loaded() and not semantic.understands(message):
+        return brief(memory, message, budget, holdout)
     results = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, thorough=wants_judge())
     # Without time (a process's first question) this recall is worse than one by words.
     if "lexical" in results.missing or {"vector", "word_vectors"} <= set(results.missing):
