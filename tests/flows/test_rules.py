@@ -218,6 +218,33 @@ def test_a_judgement_of_a_person_is_in_no_brief_that_nobody_asked_it_of(memory):
     assert LABEL in memory.prepare("Is Maria a difficult person?").text(), "who asks is told what was said"
 
 
+LABELS = [
+    "Maria is a difficult person.", "Maria ist ein schwieriger Mensch.", "Marie est une personne difficile.",
+    "María es una persona difícil.", "Maria è una persona difficile.", "A Maria é uma pessoa difícil.",
+    "Maria is een lastig mens.", "Maria jest trudną osobą.",
+]  # fmt: skip
+TALK = ["Good morning, how are you?", "Commit and push", "Schreib einen Test dafür", "ok do it"]
+
+
+def test_labels_and_small_talk_stand_in_no_brief_in_the_languages_of_the_reader(memory):
+    port = "The staging database runs on port 5433"
+    for text in (port, "Unsere CI ist Jenkins", *LABELS, *TALK):
+        memory.remember(text)
+    memory.work()
+    kinds = {one.content: one.kind for one in memory.list().memories}
+    assert {text: kinds[text] for text in (*LABELS, *TALK)} == dict.fromkeys((*LABELS, *TALK), "episode")
+    for brief in (memory.prepare("", full=True), memory.prepare("What is the user like?", full=True)):
+        standing = {item.content for section in brief.sections if section.name != "matches" for item in section.items}
+        assert standing.isdisjoint([*LABELS, *TALK])
+    assert {port, "Unsere CI ist Jenkins"} <= {one.content for one in memory.prepare("", full=True).items}
+
+
+def test_what_a_person_gave_a_kind_is_no_small_talk(memory):
+    goal = memory.remember("Commit and push", kind="goal").id
+    memory.work()
+    assert memory.get(goal).kind == "goal"
+
+
 def test_what_a_sweep_or_a_person_decided_of_a_judgement_holds_for_briefs(old, memory):
     def is_told():
         return LABEL in memory.prepare("", full=True).text()

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from limpet.features.policy import REFUSED_FROM, RULES, ContentPolicy
+from limpet.features.policy import REFUSED_FROM, RULES, TALK, ContentPolicy
 from limpet.vectors.reader import shared
 
 from .halves import is_held_back, read
@@ -22,7 +22,7 @@ POLICY = ContentPolicy(shared)
 
 def judge(texts, **stated):
     """Judge texts as statements of an agent, unless it is said how they were stated."""
-    how = {"kind": "fact", "origin": "agent", "speaker": None} | stated
+    how = {"kind": "fact", "origin": "agent", "speaker": None, "key": None} | stated
     return POLICY.judge([SimpleNamespace(content=text, **how) for text in texts])
 
 
@@ -32,8 +32,9 @@ def judged(text, **stated):
 
 
 def figures(rows):
-    """Precision, recall, and the share of the found ones whose rule is the right one."""
-    found = judge([row["text"] for row in rows])
+    """Precision, recall, and the share of the found ones whose rule is the right one. Questions are no beliefs, but of no
+    rule that the set knows."""
+    found = [refusal if refusal and refusal.rule != TALK else None for refusal in judge([row["text"] for row in rows])]
     right = [(row, refusal) for row, refusal in zip(rows, found, strict=True) if refusal and row["label"] == "refuse"]
     refused = sum(refusal is not None for refusal in found)
     wanted = sum(row["label"] == "refuse" for row in rows)
@@ -167,7 +168,7 @@ def test_a_record_of_what_was_said_is_not_a_belief():
 
 @pytest.mark.parametrize("text", ["", " \n", "x", "?!", "\u0000", "한" * 50, "a" * 5_000, "user " * 4_000])
 def test_any_text_can_be_judged(text):
-    assert judged(text) is None
+    assert judged(text, kind="decision") is None
 
 
 def test_many_are_judged_as_one_by_one():
@@ -190,7 +191,27 @@ def test_many_are_judged_as_one_by_one():
     ],
 )
 def test_lines_of_manuals_and_code_are_no_mood_and_no_joke(text):
-    assert judged(text) is None
+    assert judged(text, kind="decision") is None
+
+
+def said_to_an_agent(*sorts):
+    lines = (ROOT / "tests" / "quality" / "injection" / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
+    return [row["prompt"] for row in map(json.loads, lines) if row["sort"] in sorts]
+
+
+def test_orders_thanks_and_questions_are_no_beliefs():
+    for sorts, least in ((("small_talk", "command"), 45), (("question", "near_miss"), 100)):
+        found = judge(said_to_an_agent(*sorts))
+        assert sum(refusal is not None and refusal.rule == TALK for refusal in found) >= least, len(found)
+
+
+@pytest.mark.parametrize("how", [{"kind": "goal"}, {"kind": "preference"}, {"key": "deploy.mode"}])
+def test_of_what_somebody_gave_a_kind_or_a_key_nothing_is_an_order(how):
+    assert judged("ship it", **how) is None
+
+
+def test_an_order_beside_a_statement_leaves_it_a_belief():
+    assert judged("Thanks! The staging database listens on port 5433.") is None
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """The content policy: what is no belief of anybody becomes an episode. Judged in the background, after a text has its
 vector, by the organizer, and by the sweep.
 
-The reader says of each sentence which of five rules speaks against it, in the languages that it was taught. Nothing is
-lost: the text is an episode, and a person may make a belief of it.
+The reader says of each sentence which of five rules speaks against it, and whether it is talk that says nothing lasting,
+in the languages that it was taught. Nothing is lost: the text is an episode, and a person may make a belief of it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ REASONS: dict[str, str] = {
     "personality label": "It labels a person's character, which they have not stated of themselves.",
 }
 RULES = tuple(REASONS)
+# Said by two other outputs of the reader, from CLEARLY_FROM, of what nobody gave a kind or a key: "ship it" may be a goal,
+# "on" a value. Of 5,300 notes by others 6 are taken for it, of 220 orders, thanks and questions 171.
+TALK = "small talk or order"
+REASONS[TALK] = "It is small talk, a question or an order of the moment, and nothing in it lasts."
 # Probability of any rule from which a sentence is refused; and from which one of the user's is, or one beside others
 # that may stay. Chosen on the tuning half of tests/quality/bias_sentences.jsonl.
 REFUSED_FROM, CLEARLY_FROM = 0.65, 0.9
@@ -85,7 +89,14 @@ class ContentPolicy:
         refusals: list[Refusal | None] = [None] * len(stated)
         for i, parts in sentences.items():
             least = CLEARLY_FROM if stated[i].origin == "user" else REFUSED_FROM
-            against = [judged[part, stated[i].speaker] for part in parts]
+            said_as_it_is = stated[i].kind == "fact" and stated[i].key is None
+            against = [
+                max(
+                    (refusal for refusal in judged[part, stated[i].speaker] if said_as_it_is or refusal.rule != TALK),
+                    key=lambda refusal: refusal.score, default=None,
+                )
+                for part in parts
+            ]  # fmt: skip
             broken = [refusal for refusal in against if refusal and refusal.score >= least]
             fair = [part for part, refusal in zip(parts, against, strict=True) if refusal not in broken]
             if any(len(part.split()) >= STATEMENT_WORDS for part in fair):
@@ -93,7 +104,7 @@ class ContentPolicy:
             refusals[i] = max(broken, key=lambda refusal: refusal.score, default=None)
         return refusals
 
-    def _refusals(self, texts: Sequence[tuple[str, str | None]]) -> list[Refusal | None]:
+    def _refusals(self, texts: Sequence[tuple[str, str | None]]) -> list[list[Refusal]]:
         """Return what speaks against sentences with their speakers, each alone."""
         reader = self._load()
         readable = [reader.reads(text) for text, _ in texts]
@@ -102,13 +113,16 @@ class ContentPolicy:
             for (text, speaker), fits in zip(texts, readable, strict=True)
             if fits
         ]
-        answers = iter(reader.answers("rule", inputs))
-        refusals: list[Refusal | None] = []
-        for fits in readable:
-            shares = next(answers) if fits else {}
-            rule = max(RULES, key=lambda name: shares.get(name, 0.0))
-            score = round(1 - shares.get("fine", 1.0), 3)
-            refusals.append(Refusal(rule, score) if score >= REFUSED_FROM else None)
+        answers = iter(reader.heads(inputs))
+        refusals: list[list[Refusal]] = []
+        for heads in (next(answers) if fits else None for fits in readable):
+            refusals.append([])
+            if heads is not None:
+                rule = max(RULES, key=heads["rule"].__getitem__)
+                talk = min(heads["worth"]["none"], heads["kept"]["no"])
+                for name, score, least in ((rule, 1 - heads["rule"]["fine"], REFUSED_FROM), (TALK, talk, CLEARLY_FROM)):
+                    if round(score, 3) >= least:
+                        refusals[-1].append(Refusal(name, round(score, 3)))
         return refusals
 
     @staticmethod

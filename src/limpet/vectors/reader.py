@@ -74,18 +74,24 @@ class Reader:
         return [values[: len(RELATIONS)] for values in self._outputs(pairs)]
 
     def answers(self, head: str, texts: Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        """Return the probability of each answer of a head for texts in order, each behind what stands before it, or "".
+        """Return the probability of each answer of a head, as in `heads`. Raises EmbedderUnavailable."""
+        return [shares[head] for shares in self.heads(texts)]
+
+    def heads(self, texts: Sequence[tuple[str, str]]) -> list[dict[str, dict[str, float]]]:
+        """Return the probabilities of each head's answers for texts in order, each behind what stands before it, or "".
 
         Raises EmbedderUnavailable.
         """
-        names = list(HEADS)
-        start = len(RELATIONS) + sum(len(HEADS[name]) for name in names[: names.index(head)])
-        shares = []
+        read = []
         for values in self._outputs(texts):
-            odds = values[start : start + len(HEADS[head])]
-            weights = [math.exp(value - max(odds)) for value in odds]
-            shares.append({name: weight / sum(weights) for name, weight in zip(HEADS[head], weights, strict=True)})
-        return shares
+            start, shares = len(RELATIONS), {}
+            for head, names in HEADS.items():
+                odds = values[start : start + len(names)]
+                weights = [math.exp(value - max(odds)) for value in odds]
+                shares[head] = {name: weight / sum(weights) for name, weight in zip(names, weights, strict=True)}
+                start += len(names)
+            read.append(shares)
+        return read
 
     def _outputs(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
         """Return all log-odds of pairs, in their order."""

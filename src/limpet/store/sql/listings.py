@@ -184,7 +184,7 @@ class Listings(Repository):
 
     def lately(self, where: Filter, *, after: int, limit: int) -> list[Lately]:
         """Return memories recorded later than `after`, the newest first; at most `limit` of each scope. Episodes that a
-        rule made because they guess at or label a person are left out."""
+        rule made because they guess at or label a person, or say nothing that lasts, are left out."""
         rows = [
             Lately(num, kind, name, title, bool(is_open), topics_of(topics), origin, importance, at, since)
             for num, kind, name, title, is_open, topics, origin, importance, at, since in self._of_each_scope(

@@ -519,7 +519,7 @@ SELECT g.column1, m.num FROM (VALUES ('pinned'), ('keyed'), ('preference'), ('go
 
 -- name: lately
 -- The newest memories that pass the filter, of one scope, without their texts; none that a rule made an episode for what
--- it says of a person (features/policy). memory_created, event_id, event_memory.
+-- it says of a person, or because it says nothing (features/policy). memory_created, event_id, event_memory.
 SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL, m.topics, m.origin, m.importance, m.created_at, m.valid_from
   FROM memory m LEFT JOIN session e ON e.num = m.session
  WHERE {visible} AND m.created_at > :after
@@ -527,7 +527,7 @@ SELECT m.num, m.kind, e.name, e.title, e.num IS NOT NULL AND e.ended_at IS NULL,
      SELECT 1 FROM event v
       WHERE v.seq IN (SELECT seq FROM event WHERE id = m.id AND memory = m.id
                       UNION ALL SELECT seq FROM event WHERE memory = m.id AND memory <> id)
-        AND v.data -> 'demoted' ->> 'rule' IN ('guess about a mind', 'inferred status', 'personality label')))
+        AND v.data -> 'demoted' ->> 'rule' IN ('guess about a mind', 'inferred status', 'personality label', 'small talk or order')))
  ORDER BY m.created_at DESC, m.id DESC LIMIT :limit
 
 -- name: warnings
