@@ -101,6 +101,55 @@ def test_an_agent_corrects_and_judges(memory):
     assert memory.count() == 0
 
 
+def test_an_agent_merges_and_links_two_memories(memory):
+    first, again, cause = (
+        memory.remember(text).id
+        for text in ("The shop shuts at 6", "We shut the shop at six", "The bus leaves at ten past six")
+    )
+    merged, linked, twice, alone = talk(
+        memory,
+        "auto",
+        ("correct", {"id": first, "action": "merge", "other": again}),
+        ("correct", {"id": first, "action": "link", "edge": "caused_by", "other": cause}),
+        ("correct", {"id": first, "action": "link", "edge": "caused_by", "other": cause}),
+        ("correct", {"id": first, "action": "link"}),
+    )
+    assert merged["status"] == linked["status"] == "changed" and twice["status"] == "unchanged"
+    assert "other: its id" in alone and memory.count() == 2
+    assert [one.id for one in memory.why(first).reasons] == [cause]
+
+
+def test_an_agent_neither_merges_nor_replaces_what_its_user_said(memory):
+    theirs = memory.remember("We deploy on Tuesdays", origin="user").id
+    mine = memory.remember("Deploys are on Tuesdays").id
+    for given in ({"action": "merge"}, {"action": "link", "edge": "supersedes"}):
+        (refused,) = talk(memory, "auto", ("correct", {"id": mine, "other": theirs, **given}))
+        assert "trusted more" in refused and memory.count() == 2
+    doubted, said = talk(
+        memory,
+        "auto",
+        ("correct", {"id": mine, "action": "link", "edge": "contradicts", "other": theirs}),
+        ("correct", {"id": mine, "action": "merge", "other": theirs, "origin": "user"}),
+    )
+    assert doubted["status"] == said["status"] == "changed" and memory.count() == 1
+
+
+def test_an_agent_reads_the_index_and_the_page_of_a_topic(memory):
+    memory.remember("Deploys go out on Tuesdays", topics=["deploy"])
+    memory.remember("Never deploy on Fridays", topics=["deploy"], kind="preference", pin=True)
+    index, topic, nothing, unsaid = talk(
+        memory,
+        "auto",
+        ("explain", {"what": "index"}),
+        ("explain", {"what": "topic", "about": "deploy"}),
+        ("explain", {"what": "topic", "about": "zebra"}),
+        ("explain", {"what": "topic"}),
+    )
+    assert "- topics: deploy 2" in index["page"] and "Never deploy on Fridays" in index["page"]
+    assert "Deploys go out on Tuesdays" in topic["page"] and topic["page"].startswith("# deploy")
+    assert "nothing is remembered about zebra" in nothing and "about: " in unsaid
+
+
 def test_an_agent_sets_reads_and_ends_a_fact(memory, clock):
     (first,) = talk(memory, "auto", ("fact", {"key": "api.limit", "value": "100 a minute"}))
     clock.advance(days=2)

@@ -260,6 +260,7 @@ def test_every_answer_is_what_the_outputSchema_of_its_tool_says(memory, clock, c
         ("explain", {"what": "audit", "about": id}),
         ("explain", {"what": "contradictions"}),
         ("explain", {"what": "review"}),
+        ("explain", {"what": "index"}),
         ("feedback", {"ids": [id], "verdict": "useful"}),
         ("session", {"action": "start", "name": "tuesday"}),
         ("session", {"action": "list"}),

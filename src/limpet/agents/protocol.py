@@ -144,7 +144,7 @@ class Service:
         `told` makes of an error the one that the client is told."""
         self._memory, self._called, self._hook, self._told = memory, called, hook, told
         self._pages = Pages(memory)
-        self._tools = Tools(memory, wrote, expose)
+        self._tools = Tools(memory, wrote, expose, self._pages.page)
         self.methods: dict[str, Callable[[Params], Params]] = {
             "initialize": _initialize,
             "ping": lambda _: {},
@@ -195,8 +195,8 @@ class Service:
             answer = getattr(self._tools, name)(**given)
         except LimpetError as error:
             return {"content": [_text(in_words(self._told(error)))], "isError": True}
-        # A brief is read as it is. Others: without indentation, which agents pay for by the token.
-        text = answer["brief"] if name == "prepare" else json_text(answer, separators=(",", ":"))
+        # A brief or a page is read as it is. Others: without indentation, which agents pay for by the token.
+        text = answer.get("brief") or answer.get("page") or json_text(answer, separators=(",", ":"))
         # A batch of which every item failed is an error.
         failed = bool(answer.get("rejected")) and answer["rejected"] == len(answer.get("results", ()))
         return {"content": [_text(text)], "structuredContent": answer, "isError": failed}
@@ -206,14 +206,8 @@ class Service:
         scheme, _, place = uri.partition("://")
         if scheme != "memory" or not place:
             raise NotFound(f"no resource {uri}", hint="there are memory://index, memory://ID and memory://topic/TOPIC")
-        type = "text/markdown"
-        if place == "index":
-            text = self._pages.index()
-        elif place.startswith("topic/"):
-            text = self._pages.topic(unquote(place.removeprefix("topic/")))
-        else:
-            type, text = "application/json", self._pages.memory(unquote(place))
-        return {"contents": [{"uri": uri, "mimeType": type, "text": text}]}
+        type = "text/markdown" if place.startswith(("topic/", "index")) else "application/json"
+        return {"contents": [{"uri": uri, "mimeType": type, "text": self._pages.page(unquote(place))}]}
 
     def _prompt(self, params: Params) -> Params:
         name, given = params.get("name"), params.get("arguments") or {}
@@ -233,6 +227,12 @@ class Pages:
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
+
+    def page(self, place: str) -> str:
+        """Return the page at a place: `index`, `topic/NAME` or an id. Raises NotFound, AmbiguousId."""
+        if place == "index":
+            return self.index()
+        return self.topic(place.removeprefix("topic/")) if place.startswith("topic/") else self.memory(place)
 
     def memory(self, id: str) -> str:
         """Return one memory with its versions, as JSON."""

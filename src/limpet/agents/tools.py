@@ -14,7 +14,7 @@ from .. import registry
 from ..model.clock import format_time
 from ..model.errors import BadInput, LimpetError
 from ..model.ids import names_id
-from ..model.memory import KINDS
+from ..model.memory import FOREIGN, KINDS, STORED_TYPES, is_below
 from ..pause import is_ignored, state_here
 from ..rank.constants import BRIEF_TOKENS, CHARACTERS_PER_TOKEN, TOKENS_PER_ITEM
 from ..recall.pack import tokens_of
@@ -52,6 +52,8 @@ WRITES = {"destructiveHint": False, "openWorldHint": False}
 
 # Who says so; an import has a command of its own.
 _ORIGIN = text(one_of=("user", "agent", "tool", "web"), default="agent")
+_ACTIONS = ("supersede", "retract", "archive", "reach", "merge", "link", "accept", "reject")
+_EXPLAINED = ("why", "impact", "timeline", "contradictions", "audit", "review", "topic", "index")
 # One thing to remember.
 ITEM = takes(
     "content",
@@ -98,15 +100,20 @@ Expose = Callable[[str, list[tuple[str, int]], str], object]
 class Tools:
     """The tools over one open store. Arguments come checked, with their defaults; `wrote` is called after a change."""
 
-    def __init__(self, memory: Limpet, wrote: Callable[[], object], expose: Expose = lambda *_: None) -> None:
+    def __init__(
+        self, memory: Limpet, wrote: Callable[[], object], expose: Expose = lambda *_: None,
+        page: Callable[[str], str] = lambda _: "",
+    ) -> None:  # fmt: skip
+        """Set up the tools. `page`: returns the text of a resource, `index` or `topic/NAME`."""
         self._memory = memory
         self._wrote = wrote
         self._expose = expose
+        self._page = page
 
     @tool(
         "Store memories, one statement an item, clear alone.", WRITES,
         takes("items", items={"type": "array", "items": ITEM}),
-        "results", results={"type": "array", "items": {"type": "object", "required": ["status"]}}, rejected="integer",
+        "results", results="array", rejected="integer",
         sought="store a memory",
     )  # fmt: skip
     def remember(self, items: list[Any]) -> dict[str, Any]:
@@ -159,7 +166,7 @@ class Tools:
             explain=flag(), sessions=flag("not memories"),
         ),
         "relevant", relevant="boolean", note="string",
-        items={"type": "array", "items": {"type": "object", "required": ["id", "content"]}}, sessions="array",
+        items="array", sessions="array",
         sought="find a memory",
     )  # fmt: skip
     def recall(self, *, query: str, budget_tokens: int, sessions: bool = False, **given: Any) -> dict[str, Any]:
@@ -195,18 +202,17 @@ class Tools:
         return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
 
     @tool(
-        "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; accept or reject what "
-        "awaits review, as the user says.", WRITES,
+        "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; merge, link (id EDGE "
+        "other); accept or reject what awaits review, as the user says.", WRITES,
         takes(
-            "id", id=text(),
-            action=text(one_of=("supersede", "retract", "archive", "reach", "accept", "reject"), default="supersede"),
-            content=text(), why=text(), valid_from=text(), origin=_ORIGIN,
+            "id", id=text(), action=text(one_of=_ACTIONS, default="supersede"), content=text(), why=text(),
+            other=text(), edge=text(one_of=STORED_TYPES, default="related_to"), valid_from=text(), origin=_ORIGIN,
         ),
         "status", id="string", status="string",
     )  # fmt: skip
     def correct(
         self, *, id: str, action: str = "supersede", origin: str = "agent", content: str = "", why: str = "",
-        valid_from: str = "",
+        other: str = "", edge: str = "related_to", valid_from: str = "",
     ) -> dict[str, Any]:  # fmt: skip
         self._refuse_ignored(content)
         given: dict[str, Any] = {"origin": origin}
@@ -226,6 +232,12 @@ class Tools:
             receipt = self._memory.archive(id, reached=True, origin=None if origin == "agent" else origin)
         elif action == "archive":
             receipt = self._memory.archive(id, origin=origin)
+        elif action in ("merge", "link"):
+            if not other:
+                raise BadInput(f"to {action}, name the other memory", hint="other: its id")
+            if action == "merge" or edge == "supersedes" or (edge == "contradicts" and origin in FOREIGN):
+                self._refuse_over(origin, *((id, other) if action == "merge" else (other,)))
+            receipt = self._memory.merge(id, other) if action == "merge" else self._memory.link(id, edge, other)
         elif origin != "user":
             hint = f"{reason}: `limpet review` is for them" if reason else "ask the user, then say origin user"
             raise BadInput(f"to {action} what is up for review is the user's", hint=hint)
@@ -269,12 +281,12 @@ class Tools:
 
     @tool(
         "Why something is believed, what rests on it, its changes, conflicts, all of these (audit); what awaits "
-        "review.", READS,
+        "review; a topic's page; the index.", READS,
         takes(
-            "what", what=text(one_of=("why", "impact", "timeline", "contradictions", "audit", "review")),
-            about=text("id, key or words"), depth=number(5, 64), limit=number(10, 200), as_of=text(), known_at=text(),
+            "what", what=text(one_of=_EXPLAINED), about=text("id, key, topic, words"), depth=number(5, 64),
+            limit=number(10, 200), as_of=text(), known_at=text(),
         ),
-        reasons="array", affected="array", moments="array", contradictions="array", beliefs="array", review="array",
+        review="array", page="string",  # of the others as the command's JSON
     )  # fmt: skip
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
         times: dict[str, Any] = {name: given.get(name) or None for name in ("as_of", "known_at")}
@@ -286,8 +298,12 @@ class Tools:
                 if item["kind"] == "quarantine":  # its words wait because a model might obey them
                     item["memory"] |= {"content": GUARDED}
             return {"review": [_brief(item) for item in waiting]}
+        if what == "index":
+            return {"page": self._page("index")}
         if not about.strip():
-            raise BadInput(f"{what} needs something to explain", hint="about: an id, a key or words")
+            raise BadInput(f"{what} needs something to explain", hint="about: an id, a key, a topic or words")
+        if what == "topic":
+            return {"page": self._page(f"topic/{about}")}
         if what in ("audit", "timeline"):
             return _brief(getattr(self._memory.graph, what)(about, limit=limit, **times).as_dict())
         verb = self._memory.why if what == "why" else self._memory.impact
@@ -344,6 +360,13 @@ class Tools:
         receipt = verb(name, summary=summary or None, origin=origin["origin"])
         self._wrote()
         return _written(receipt, reason)
+
+    def _refuse_over(self, origin: str, *ids: str) -> None:
+        """Check that nothing here is trusted more than `origin`, which may not end it. Raises BadInput."""
+        for memory in map(self._memory.get, ids):
+            if is_below(origin, memory.trust):
+                hint = f"ask the user, then say origin {memory.trust}"
+                raise BadInput(f"memory {memory.id} is trusted more than what {origin} says", hint=hint)
 
     def _taint(self, given: dict[str, Any], text: str) -> str:
         """Set the origin in `given` to that of what the caller has read from outside. Return why, or ""."""

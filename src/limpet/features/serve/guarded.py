@@ -76,7 +76,8 @@ class GrantedService:
             given = checked(given or {}, TAKES[name], of=name)
             self._grant.need(role_of(name, given))
             named = name == "correct" and given["action"] not in _REVIEWS  # these may name a pair
-            for id in given["ids"] if name == "feedback" else [given["id"]] if named else ():
+            merged = [given["other"]] if named and given["action"] == "merge" and "other" in given else []
+            for id in given["ids"] if name == "feedback" else [given["id"], *merged] if named else ():
                 own(self._memory, self._grant.sees, id)
         except LimpetError as error:
             return {"content": [{"type": "text", "text": in_words(told(error))}], "isError": True}
