@@ -378,6 +378,54 @@ def test_what_is_contradicted_says_so(memory):
     assert memory.recall("releases sign off", lexical_only=True).items[0].disputed_by == ()
 
 
+NOVEMBER = [
+    ("2026-10-30", "Ana started the migration of the billing tables"),
+    ("2026-11-04", "The payment gateway was down for two hours"),
+    ("2026-11-04", "Ben fixed the refund bug in the ledger"),
+    ("2026-11-05", "The staging database is called kelp"),
+    ("2026-11-20", "What happened with the outage was written up"),
+    ("2026-11-20", "Ana happened to find the cause of the flaky test"),
+    ("2026-11-24", "November's invoices went out"),
+    ("2026-11-25", "Standup moved to 9:30"),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "days"),
+    [
+        ("What happened on November 4?", {"2026-11-04"}),
+        ("what did we do on 2026-11-04", {"2026-11-04"}),
+        ("what happened on 4 Nov 2026?", {"2026-11-04"}),
+        ("What was going on last week?", {"2026-11-20"}),
+        ("What did I do yesterday?", {"2026-11-25"}),
+        ("What happened in October?", {"2026-10-30"}),
+    ],
+)
+def test_what_happened_in_a_time_brings_what_is_of_that_time(path, asked, days):
+    with limpet.open(path, scope="project:api", clock=limpet.FixedClock("2026-11-26T09:00:00Z")) as memory:
+        for day, text in NOVEMBER:
+            memory.remember(text, valid_from=day, kind="episode")
+        memory.work()
+        found = memory.recall(asked)
+        assert {f"{one.valid_from:%Y-%m-%d}" for one in found.items} == days and found.relevant
+        assert len(found.items) == sum(day in days for day, _ in NOVEMBER)
+        none = memory.recall("What happened on March 3?")
+        assert not none.relevant and len(none.items) > 1, "of a day of which nothing is known, the nearest are shown"
+        named = memory.recall("What happened to the gateway on November 5?")
+        assert named.items[0].content == NOVEMBER[1][1], "who asks for something is answered though it was another day"
+
+
+def test_what_was_believed_then_is_told_of_a_day(path):
+    clock = limpet.FixedClock("2026-11-04T09:00:00Z")
+    with limpet.open(path, scope="project:api", clock=clock) as memory:
+        was = memory.remember("The demo is on Thursday").id
+        clock.advance(days=5)
+        memory.correct(was, "The demo is on Friday")
+        memory.work()
+        clock.advance(days=1)
+        assert [one.id for one in memory.recall("What happened on November 4?").items] == [was]
+
+
 def test_a_question_about_last_tuesday_prefers_what_happened_then(memory, clock):
     """1 March 2026 is a Sunday."""
     for day, what in (("2026-02-17", "one"), ("2026-02-24", "two"), ("2026-02-26", "three")):

@@ -178,9 +178,7 @@ class Tools:
         # If nothing answers, only the nearest are worth their tokens.
         most = len(results) if results.relevant or narrowed else NEAREST
         note = results.note
-        more: dict[str, Any] = {
-            "missing": list(results.missing), "truncated": results.truncated, "asked_as_of": results.notes.get("time")
-        }  # fmt: skip
+        more: dict[str, Any] = {"missing": list(results.missing), "truncated": results.truncated}
         if sessions:
             shown: dict[str, Any] = {
                 "sessions": [

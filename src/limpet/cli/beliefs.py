@@ -310,8 +310,8 @@ VERBS = (
         show=lambda rows, *_: tables.rows(rows, "no sessions yet"),
         arguments=(arg("--limit COUNT", "sessions at most", default=20),),
     ),
-    Verb(name="session show", group=PEOPLE, about="what was stored in a session, and which rules it kept or broke",
-         run=_session, show=_session_shown, arguments=(_NAME,)),
+    Verb(name="session show", group=PEOPLE, about="what was stored in a session", run=_session, show=_session_shown,
+         arguments=(_NAME,)),
     Verb(name="session compress", group=PEOPLE, about="sum a session up in an episode",
          run=lambda memory, args: memory.compress(args.name), show=receipt, arguments=(_NAME,)),
     Verb(

@@ -18,8 +18,8 @@ from .candidates import Candidates, find_candidates
 from .lookup import INDEXED, source_states
 from .newer import disputes
 from .pack import Packed, pack
-from .plan import Plan, asks_past, before_event
-from .relevance import note
+from .plan import Plan, asks_past, before_event, within_time
+from .relevance import IN_TIME, note
 from .score import Ranking, contributions, rank
 
 TYPE_CHECKING = False
@@ -177,7 +177,13 @@ def recall(
     """
     with store.snapshot(plan.deadline):
         plan = before_event(store, plan)
-        candidates = find_candidates(store, semantic, plan)
+        timed = within_time(semantic, plan)
+        candidates = find_candidates(store, semantic, timed)
+        is_known = bool(candidates.table.rows)
+        if timed.in_time and not is_known:
+            candidates = find_candidates(store, semantic, plan)  # the nearest are shown
+        else:
+            plan = timed
         ranking = rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
         packed = pack(store, candidates, ranking, plan)
         traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
@@ -189,7 +195,8 @@ def recall(
             explained = explanation(store, semantic, plan, candidates, packed, lower=len(ranking.order))
     # The first is the value that a key has now, and the question asks for what was.
     before = bool(items and items[0].key) and plan.timeless and asks_past(plan.query)
-    likely, relevant = ranking.relevance, ranking.relevant
+    likely, relevant = (float(is_known), is_known) if timed.in_time else (ranking.relevance, ranking.relevant)
+    said = note(likely, relevant, shown=items, missing=candidates.missing, asks_before=before)
     also = {}
     for i, others in packed.also.items():
         also[format_id(candidates.table.ids[i])] = tuple([format_id(candidates.table.ids[other]) for other in others])
@@ -202,7 +209,7 @@ def recall(
         truncated=packed.truncated,
         relevance=likely,
         relevant=relevant,
-        note=note(likely, relevant, shown=items, missing=candidates.missing, asks_before=before),
+        note=IN_TIME if plan.in_time else said,
         explained=explained,
         also=also,
     )

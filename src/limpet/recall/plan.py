@@ -14,13 +14,14 @@ from functools import cache
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..model.memory import Filter
-from ..text.dates import asks_when
+from ..text.dates import asks_when, stretch
 from ..text.describe import with_grams
 from ..text.lexicon import FUNCTION_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store import Store
+    from .semantic import SemanticSearch
 
 MAX_RESULTS = 1_000
 # More tokens or milliseconds than any answer has: a larger number is a mistake, and too large for a float.
@@ -50,6 +51,7 @@ class Plan:
     without: frozenset[str]
     began: float  # when it was asked, as `time.perf_counter` has it
     timeless: bool = False  # no time was given: the question's own words may name one
+    in_time: bool = False  # it asks for what happened in a time that it names, and for nothing else
     unembedded: int | None = 0  # texts left without a vector for lack of time; None: not even counted
     unembedded_why: str = ""  # another reason than the time
 
@@ -213,3 +215,21 @@ def before_event(store: Store, plan: Plan) -> Plan:
     query = plan.query[: asked.start()] + plan.query[asked.end() :]
     before = events[0].valid_from - 1
     return replace(plan, query=query, where=replace(plan.where, as_of=before), at=before)
+
+
+# What a question asks beside its time if it asks for nothing else, and how near by meaning it is then to one of these. Of
+# 28 such questions 19 are nearer; of 20 that ask for something in a time none is above .32.
+_OF_A_TIME, ONLY_TIME = ("What happened?", "What did we do?", "What is there about that day?"), 0.42
+
+
+def within_time(semantic: SemanticSearch | None, plan: Plan) -> Plan:
+    """Return the plan for the memories that began in the time which its question names, as they held then, if it asks
+    for nothing else and the caller gave no time."""
+    named = stretch(plan.query[:READ], plan.at) if plan.timeless and semantic is not None else None
+    if semantic is None or named is None:
+        return plan
+    start, end, rest = named
+    if semantic.likeness(plan, rest.rstrip(" ?!.") + "?", _OF_A_TIME) < ONLY_TIME:
+        return plan
+    where = replace(plan.where, since=start, until=end, as_of=min(plan.at, end - 1))
+    return replace(plan, where=where, in_time=True)

@@ -62,6 +62,7 @@ ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The f
 UNKNOWN_LANGUAGE = 0.49
 NOW = "The first of these is the value that holds now; what it was before is in the history of its key."
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
+IN_TIME = "These are of the time that the question names."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
 # So many are shown if nothing answers the question, unless it has a filter, which asks for what there is.
 NEAREST = 3

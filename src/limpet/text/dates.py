@@ -41,6 +41,7 @@ _COUNT = r"(\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + r")"
 _AGO = rf"\b{_COUNT}[\s-]+(day|week|month|year)s?\s+ago\b"
 _PAST = rf"\b(?:last|past)\s+{_COUNT}\s+(day|week|month|year)s?\b"
 _NAMED = r"\b(last|this|past)\s+(week|weekend|month|year|" + "|".join(WEEKDAYS) + r")\b"
+_DAYS_NEAR = r"\b(?:yesterday|today|tonight)\b"
 _RELATIVE_QUICK = r"\b(?:ago|last|past|this|yesterday|today|tonight)\b"
 # A question about a time, and what texts say of one: English.
 _ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
@@ -102,6 +103,34 @@ def mentioned(text: str) -> Mentioned:
     return Mentioned(frozenset(years), _MONTHS_THERE_ARE & months, _DAYS_THERE_ARE & days, frozenset(weekdays))
 
 
+def stretch(text: str, now: int) -> tuple[int, int, str] | None:
+    """Return the one stretch of time that a text names, [start, end) in microseconds UTC, and the text without its
+    words; None if it names none or several. A date without a year is the latest that has begun."""
+    text, when, relative = text[:2_000], mentioned(text), spans(text, now)
+    years, months, days, weekdays = (sorted(parts) for parts in when)
+    is_date = max(map(len, (years, months, days))) == 1 and (not days or len(months) == 1)
+    try:
+        today = datetime.fromtimestamp(now // 1_000_000, UTC).date()
+        if len(relative) == 1 and not (years or months or days):
+            start, end = relative[0]
+        elif is_date and not relative:
+            first = date(years[0] if years else today.year, months[0] if months else 1, days[0] if days else 1)
+            if not years and first > today:
+                first = first.replace(year=first.year - 1)
+            after = first + timedelta(1 if days else 31 if months else 366)
+            after = after if days else after.replace(day=1) if months else after.replace(month=1, day=1)
+            start, end = _start_of(first), _start_of(after)
+        elif len(weekdays) == 1 and not (relative or years or months or days):
+            start, end = map(_start_of, _named("last", WEEKDAYS[weekdays[0]], today))
+        else:
+            return None
+    except (ValueError, OverflowError, OSError):
+        return None
+    for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_ALONE, _YEAR, _AGO, _PAST, _NAMED, _WEEKDAY, _DAYS_NEAR):
+        text = _compiled(pattern).sub(" ", text)
+    return start, end, " ".join(text.split())
+
+
 def spans(text: str, now: int) -> list[tuple[int, int]]:
     """Return stretches of time that a text names as seen from `now`, [start, end) in microseconds UTC. English:
     "yesterday", "last Tuesday", "this month", "in the past three months"; "two weeks ago" is about then."""
@@ -122,7 +151,7 @@ def _start_of(day: date) -> int:
 def _stretches(text: str, today: date) -> Iterator[tuple[date, date]]:
     """Yield [first day, the day after the last)."""
     tomorrow = today + timedelta(1)
-    for word in _compiled(r"\b(?:yesterday|today|tonight)\b").findall(text):
+    for word in _compiled(_DAYS_NEAR).findall(text):
         back = int(word.lower() == "yesterday")
         yield today - timedelta(back), tomorrow - timedelta(back)
     for count, unit in _compiled(_AGO).findall(text):
