@@ -725,9 +725,13 @@ def test_a_share_that_is_none_is_said_in_the_log(hook, shop, path, monkeypatch, 
 
 def test_a_turn_with_a_result_is_noted_when_the_agent_forgot(hook, shop, clock):
     steps = ("!Bash: make test", "Edit: api/retry.py", "Bash: make test")
-    turn_of(hook, "s1", "Fixed.", *steps, ask="Please make the retries safe")
+    turn_of(hook, "s0", "Fixed. All tests pass.", *steps, ask="Please make the retries safe")
+    assert shop.count() == 0, "nobody says what the error was"
+    cause = "It hung because the mock server never closed its socket, so I added a timeout of 5 s."
+    turn_of(hook, "s1", f"All tests pass now. {cause}", *steps, ask="Please make the retries safe")
     (note,) = shop.list().memories
     assert note.content.startswith("`make test` failed at first and went well after Edit: ")
+    assert note.content.endswith(f": {cause}")
     assert note.source == "asked: Please make the retries safe"
     assert (note.origin, note.kind, note.topics, note.session) == ("agent", "note", ("ambient",), "s1")
     assert note.metadata == {"client": "claude"}

@@ -1,8 +1,8 @@
 """The content policy: what is no belief of anybody becomes an episode. Judged in the background, after a text has its
 vector, by the organizer, and by the sweep.
 
-The reader says of each sentence which of five rules speaks against it, and whether it is talk that says nothing lasting,
-in the languages that it was taught. Nothing is lost: the text is an episode, and a person may make a belief of it.
+The reader says of each sentence which of five rules speaks against it, and whether it is talk of the moment, in the
+languages that it was taught. Nothing is lost: the text is an episode, and a person may make a belief of it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ REASONS: dict[str, str] = {
     "personality label": "It labels a person's character, which they have not stated of themselves.",
 }
 RULES = tuple(REASONS)
-# Said by two other outputs of the reader, from CLEARLY_FROM, of what nobody gave a kind or a key: "ship it" may be a goal,
-# "on" a value. Of 5,300 notes by others 6 are taken for it, of 220 orders, thanks and questions 171.
+# Said by two other outputs of the reader, from CLEARLY_FROM, of what nobody gave a kind or a key: "ship it" may be a
+# goal, "on" a value. Of 5,300 notes by others 6 are taken for it, of 220 orders, thanks and questions 171.
 TALK = "small talk or order"
 REASONS[TALK] = "It is small talk, a question or an order of the moment, and nothing in it lasts."
 # Probability of any rule from which a sentence is refused; and from which one of the user's is, or one beside others

@@ -224,7 +224,7 @@ class SemanticSearch:
         return scan
 
     def likeness(self, plan: Plan, text: str, others: Sequence[str]) -> float:
-        """Return how near a text is to the nearest of others, as a cosine on the fitted scale; 0 with no time to tell."""
+        """Return the cosine of a text with the nearest of others, on the fitted scale; 0 without time to embed them."""
         rows = self._store.vectors.embedders()
         if not rows or (plan.remaining() < LOAD_SECONDS and not self.can_answer()):
             return 0.0
@@ -261,8 +261,8 @@ class SemanticSearch:
         return embedder, active
 
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
-        """Return the relevance judge if it is wanted or `asked_for`, our embedder is loaded and knows the letters of the
-        question, and there is time."""
+        """Return the relevance judge if it is wanted or `asked_for`, our embedder is loaded and knows the question's
+        letters, and there is time."""
         if not (self._judge or asked_for) or not self.is_loaded() or not self.understands(plan.query):
             return None
         if not self.load().judges:

@@ -58,14 +58,18 @@ def closing(text: str, limit: int) -> str:
     line = " ".join(text.split())
     if len(line) <= limit:
         return line
-    # A line of a list or a paragraph ends a sentence as a full stop does.
-    sentences = [part.strip(" *#-\t") for part in re.split(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])", text)]
-    sentences = [sentence for sentence in sentences if sentence] or [line]
+    sentences = sentences_of(text) or [line]
     if len(sentences) == 1:
         return cut(line, limit)
     still_open = [sentence for sentence in sentences[1:] if re.search(_OPEN, sentence, re.IGNORECASE)] or sentences[-1:]
     first = cut(sentences[0], limit // 3)
     return f"{first} … {cut(' '.join(still_open), limit - len(first) - 3)}"
+
+
+def sentences_of(text: str) -> list[str]:
+    """Split an answer into sentences; a line of a list or a paragraph ends one as a full stop does."""
+    parts = re.split(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])", text)
+    return [sentence for part in parts if (sentence := part.strip(" *#-\t"))]
 
 
 def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:

@@ -143,17 +143,17 @@ class _Event:
         if not line and not is_there(self.settings.path):
             return
         turn = end_turn(self.settings, session=self.session, at=self.now, line=line, answer=text)
-        # Only if there may be a result: opening the store costs more than all else.
-        is_result = any(kind == "failed" or "git commit" in what for kind, what in turn.lines)
-        if turn.remembered or self.call.client in NO_EXIT_STATUS or not is_result:
+        if turn.remembered or self.call.client in NO_EXIT_STATUS:
             return
-        from ...remember.beliefs import note_of
+        from ...remember.beliefs import mended, note_of
 
-        note = note_of(turn.lines)
-        if note is not None:
+        if result := mended(turn.lines):  # opening the store costs more than all else
             with self._opened() as memory:
-                registry.call("taint", memory._context, self.session, note, note["content"])
-                memory.remember(**note, session=self.session, metadata={"client": self.call.client})
+                reader = memory._context.reader()
+                note = reader and note_of(turn.lines, result, _redacted(text), reader)
+                if note:
+                    registry.call("taint", memory._context, self.session, note, note["content"])
+                    memory.remember(**note, session=self.session, metadata={"client": self.call.client})
 
     def start(self) -> None:
         if not is_there(self.settings.path):
