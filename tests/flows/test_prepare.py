@@ -59,6 +59,20 @@ def test_each_section_has_what_belongs_to_it(filled):
     assert brief.missing == [] and not brief.truncated
 
 
+def test_what_several_memories_without_a_topic_are_about_is_a_thread(memory, clock):
+    gateway = [
+        "The payment gateway timed out again",
+        "The payment gateway was down for two hours",
+        "The payment gateway times out under load",
+    ]
+    for text in (*gateway, "Ana prefers tea", "The staging database listens on port 5433", "Docs are in Markdown"):
+        memory.remember(text)
+        clock.advance(hours=20)
+    memory.work()
+    threads = memory.prepare("Which port has the staging database?", lexical_only=False).section("threads")
+    assert [one.label for one in threads] == ["on this, 3 this week"] and threads[0].content in gateway
+
+
 def test_every_item_says_id_kind_date_and_where_it_is_from(filled):
     brief = filled.prepare("deploy")
     text = brief.text()
