@@ -56,6 +56,29 @@ def test_a_session_that_did_nothing_does_not_displace_the_one_before(hook, shop)
     assert "Tokyo" not in second + third
 
 
+def test_a_session_begins_with_what_was_decided_and_learned(hook, shop, clock):
+    shop.remember("Short answers, please", kind="preference")
+    old = [shop.remember(f"Decision number {number}", kind="decision").id for number in range(3)]
+    shop.remember("Invoices are numbered without gaps", kind="decision", session="s0")
+    shop.remember("The bank's sandbox rejects amounts below 1", kind="lesson", session="s0")
+    shop.remember("Refunds wait for finance", kind="goal")
+    gone = shop.remember("We use the old ledger", kind="decision").id
+    shop.retract(gone, "it was replaced")
+    clock.advance(days=2)
+    refunds(hook)
+    shop.remember("Refunds above 500 are approved by hand", kind="decision", session="s1")
+    text = hook("SessionStart", "s2", source="startup")
+    decided, _, left_off = text.partition("Decided and learned:")[2].partition("Where the last session left off")
+    for said in ("without gaps", "sandbox rejects", "Decision number 2"):
+        assert said in decided and said not in left_off
+    assert "approved by hand" in left_off and "approved by hand" not in decided, "it was stored in that session"
+    assert "old ledger" not in text and text.count("Refunds wait") == 1
+    for id in old:
+        shop.pin(id)
+    text = hook("SessionStart", "s3", source="startup")
+    assert text.count("Decision number 2") == 1 and "Decision number 2" in text.partition("Decided and learned:")[0]
+
+
 def test_a_session_that_only_stored_something_did_something(hook, shop, clock):
     refunds(hook)
     clock.advance(seconds=60)

@@ -114,6 +114,7 @@ HEADS = (
     "No longer so",
     "More: ",
     "Open goals:",
+    "Decided and learned:",
     "Rules and preferences:",
     "This session so far",
     "Where the last session",

@@ -1,4 +1,4 @@
-"""The state that a session begins with or keeps through its compaction: open problems, rules, finished work.
+"""The state that a session begins with or keeps through its compaction: rules, goals, what was decided, finished work.
 
 A sub-agent, which has neither seen its session's beginning nor its messages, begins with the rules and what fits its
 task.
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 # Turns of a session that are shown, and how many of them are its last; lines of the journal that are read, and sessions
 # in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
-GOALS, STORED = 8, 8
-# Memories of a session that are read for these: some are goals and rules, which are shown already.
-STORED_READ = 50
+GOALS, STORED, STANDING = 8, 8, 8
+# Memories of a session, and decisions and lessons, that are read for these: some are shown already.
+STORED_READ, STANDING_READ = 50, 30
 # Rules that are read, and their share of the tokens whatever else there is to say.
 RULES, RULES_SHARE = 500, 0.5
 MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
@@ -65,6 +65,10 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     rules = _rules(memory)
     known = {item.id for item in (*wanted, *rules)}
     stored = [item for item in _session_memories(memory, last) if item.id not in known]
+    known |= {item.id for item in stored}
+    stands = [
+        item for item in memory.list(kind=("decision", "lesson"), limit=STANDING_READ).memories if item.id not in known
+    ]
     when = f", {day(lines[-1].at_us)}" if lines else ""
     # Only the count: what waits is for a person.
     count = len(memory.review(limit=WAITING))
@@ -73,6 +77,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     turns = list(_turn_lines(lines))
     others = [
         Section("Open goals:", list(lines_of(wanted, memory.abbreviate))),
+        Section("Decided and learned:", list(lines_of(stands[:STANDING], memory.abbreviate))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
         Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
     ]
