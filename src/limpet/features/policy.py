@@ -7,10 +7,12 @@ languages that it was taught. Nothing is lost: the text is an episode, and a per
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from ..model.clock import MICROSECONDS_PER_SECOND
 from ..model.dataclass import NamedTuple, dataclass, replace
 from ..model.errors import EmbedderUnavailable
 from ..model.ids import parse_id
@@ -33,9 +35,9 @@ REASONS: dict[str, str] = {
     "personality label": "It labels a person's character, which they have not stated of themselves.",
 }
 RULES = tuple(REASONS)
-# Said by two other outputs of the reader, from CLEARLY_FROM, of what nobody gave a kind or a key: "ship it" may be a
-# goal, "on" a value. Of 5,300 notes by others 6 are taken for it, of 220 orders, thanks and questions 171.
-TALK = "small talk or order"
+# Said by two other outputs of the reader, of what nobody gave a kind or a key: "ship it" may be a goal, "on" a value.
+# Of 4,500 notes by others three are taken for it, all open questions; of 108 questions 100, of 72 orders and thanks 34.
+TALK, TALK_FROM = "small talk or order", 0.97
 REASONS[TALK] = "It is small talk, a question or an order of the moment, and nothing in it lasts."
 # Probability of any rule from which a sentence is refused; and from which one of the user's is, or one beside others
 # that may stay. Chosen on the tuning half of tests/quality/bias_sentences.jsonl.
@@ -46,14 +48,9 @@ ALONE = frozenset({"inferred status", "personality label"})
 PARTS, JUDGED_CHARACTERS = 5, 2_000
 # Fewer words are a greeting, thanks, a cry: beside a refused sentence they state nothing.
 STATEMENT_WORDS = 4
-# Preferences, goals and what names nobody stand in briefs at once: on the command line the queue may wait for long.
-AT_ONCE = frozenset({*RECORDS, "preference", "goal"})
-_PERSON = frozenset({
-    "i", "my", "me", "we", "us", "our", "he", "she", "him", "her", "his", "hers", "they", "them", "user", "users",
-    "customer", "client", "boss", "manager", "colleague", "team", "people", "everyone", "everybody", "someone",
-    "somebody", "guy", "man", "woman", "wife", "husband", "mother", "father", "friend",
-})  # fmt: skip
-_NAMED = r"\b[A-Z][a-z]+(?:'s)? (?:is|was|seems|must|has|had|can't|never|always|feels|got|probably|looks)\b"
+# Preferences and goals stand in briefs at once; what else an agent said waits for its judgement, at most so many
+# microseconds: where nobody works the queue, nothing is judged.
+AT_ONCE, WAITS = frozenset({*RECORDS, "preference", "goal"}), MICROSECONDS_PER_SECOND * 60
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 
 
@@ -85,27 +82,27 @@ class ContentPolicy:
             and len(parts := [part for part in _SENTENCE_END.split(statement.content) if part.strip()]) <= PARTS
         }
         texts = list(dict.fromkeys((part, stated[i].speaker) for i, parts in sentences.items() for part in parts))
-        judged = dict(zip(texts, self._refusals(texts), strict=True))
+        judged = dict(zip(texts, self._scores(texts), strict=True))
         refusals: list[Refusal | None] = [None] * len(stated)
         for i, parts in sentences.items():
-            least = CLEARLY_FROM if stated[i].origin == "user" else REFUSED_FROM
-            said_as_it_is = stated[i].kind == "fact" and stated[i].key is None
+            least = dict.fromkeys(RULES, CLEARLY_FROM if stated[i].origin == "user" else REFUSED_FROM)
+            if stated[i].kind == "fact" and stated[i].key is None:
+                least[TALK] = TALK_FROM
             against = [
-                max(
-                    (refusal for refusal in judged[part, stated[i].speaker] if said_as_it_is or refusal.rule != TALK),
-                    key=lambda refusal: refusal.score, default=None,
-                )
+                [Refusal(rule, score) for rule, score in judged[part, stated[i].speaker].items()
+                 if score >= least.get(rule, math.inf)]
                 for part in parts
             ]  # fmt: skip
-            broken = [refusal for refusal in against if refusal and refusal.score >= least]
-            fair = [part for part, refusal in zip(parts, against, strict=True) if refusal not in broken]
+            broken = [refusal for refused in against for refusal in refused]
+            fair = [part for part, refused in zip(parts, against, strict=True) if not refused]
             if any(len(part.split()) >= STATEMENT_WORDS for part in fair):
                 broken = [refusal for refusal in broken if refusal.rule in ALONE and refusal.score >= CLEARLY_FROM]
-            refusals[i] = max(broken, key=lambda refusal: refusal.score, default=None)
+            refusals[i] = max(broken, key=lambda refusal: (refusal.rule != TALK, refusal.score), default=None)
         return refusals
 
-    def _refusals(self, texts: Sequence[tuple[str, str | None]]) -> list[list[Refusal]]:
-        """Return what speaks against sentences with their speakers, each alone."""
+    def _scores(self, texts: Sequence[tuple[str, str | None]]) -> list[dict[str, float]]:
+        """Return how likely the likeliest rule and TALK speak against sentences with their speakers, each alone; {} of
+        a text that the reader does not know."""
         reader = self._load()
         readable = [reader.reads(text) for text, _ in texts]
         inputs = [
@@ -113,28 +110,24 @@ class ContentPolicy:
             for (text, speaker), fits in zip(texts, readable, strict=True)
             if fits
         ]
-        answers = iter(reader.heads(inputs))
-        refusals: list[list[Refusal]] = []
-        for heads in (next(answers) if fits else None for fits in readable):
-            refusals.append([])
-            if heads is not None:
-                rule = max(RULES, key=heads["rule"].__getitem__)
-                talk = min(heads["worth"]["none"], heads["kept"]["no"])
-                for name, score, least in ((rule, 1 - heads["rule"]["fine"], REFUSED_FROM), (TALK, talk, CLEARLY_FROM)):
-                    if round(score, 3) >= least:
-                        refusals[-1].append(Refusal(name, round(score, 3)))
-        return refusals
+        scores = []
+        for heads in reader.heads(inputs):
+            rule = max(RULES, key=heads["rule"].__getitem__)
+            talk = min(heads["worth"]["none"], heads["kept"]["no"])
+            scores.append({rule: round(1 - heads["rule"]["fine"], 3), TALK: round(talk, 3)})
+        known = iter(scores)
+        return [next(known) if fits else {} for fits in readable]
 
     @staticmethod
-    def unjudged(store: Store, rows: list[int]) -> list[int]:
+    def unjudged(store: Store, rows: list[int], now: int) -> list[int]:
         """Return those of the rows that wait for a judgement, and may stand in no section of a brief before it."""
         waiting = store.jobs.unchecked(rows)
-        memories = store.memories.by_rows(waiting)
         return [
             num
-            for num, memory in zip(waiting, memories, strict=True)
-            if memory.trust != "user" and memory.kind not in AT_ONCE and _names_a_person(memory.content)
-        ]
+            for num, memory in zip(waiting, store.memories.by_rows(waiting), strict=True)
+            if memory.trust != "user" and memory.kind not in AT_ONCE and not memory.pinned
+            and memory.created_at_us > now - WAITS
+        ]  # fmt: skip
 
     def judged(self, statements: Sequence[ValidStatement]) -> list[ValidStatement]:
         """Return the statements as a background run may store them: what a rule speaks against is an episode."""
@@ -168,10 +161,6 @@ class ContentPolicy:
                 open_to_doubt.append(memory)
         judged = zip(open_to_doubt, self.judge(open_to_doubt), strict=True)
         return [Swept(memory=memory, rule=against.rule, reason=against.reason) for memory, against in judged if against]
-
-
-def _names_a_person(text: str) -> bool:
-    return not _PERSON.isdisjoint(re.findall(r"\w+", text.lower())) or re.search(_NAMED, text) is not None
 
 
 def demotion(kind: str, key: str | None, rule: str) -> dict[str, str]:

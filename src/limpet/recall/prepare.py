@@ -58,7 +58,7 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 
 def prepare(
     store: Store, semantic: SemanticSearch | None, plan: Plan, *, session: str | None = None, full: bool = False,
-    unjudged: Callable[[Store, list[int]], list[int]] | None,
+    unjudged: Callable[[Store, list[int], int], list[int]] | None,
 ) -> Brief:  # fmt: skip
     """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
     its message.
@@ -91,7 +91,7 @@ def prepare(
                     entries.claim(num, "stale", worth("stale", place))
                 stats = store.listings.count_kinds(plan.where)
         elsewhere = [num for num, entry in entries.by_num.items() if entry.section != "matches"]
-        for num in unjudged(store, elsewhere) if unjudged else ():
+        for num in unjudged(store, elsewhere, plan.now) if unjudged else ():
             del entries.by_num[num]
         return choose(store, plan, entries, candidates, stats, started, answers=relevant or full)
 
