@@ -233,8 +233,11 @@ class Tools:
         elif action in ("merge", "link"):
             if not other:
                 raise BadInput(f"to {action}, name the other memory", hint="other: its id")
-            if action == "merge" or edge == "supersedes" or (edge == "contradicts" and origin in FOREIGN):
-                self._refuse_over(origin, *((id, other) if action == "merge" else (other,)))
+            ends = edge == "supersedes" or (edge == "contradicts" and origin in FOREIGN)
+            for trusted in (id, other) if action == "merge" else (other,) if ends else ():
+                if is_below(origin, trust := self._memory.get(trusted).trust):
+                    hint = f"ask the user, then say origin {trust}"
+                    raise BadInput(f"memory {trusted} is trusted more than what {origin} says", hint=hint)
             receipt = self._memory.merge(id, other) if action == "merge" else self._memory.link(id, edge, other)
         elif origin != "user":
             hint = f"{reason}: `limpet review` is for them" if reason else "ask the user, then say origin user"
@@ -358,13 +361,6 @@ class Tools:
         receipt = verb(name, summary=summary or None, origin=origin["origin"])
         self._wrote()
         return _written(receipt, reason)
-
-    def _refuse_over(self, origin: str, *ids: str) -> None:
-        """Check that nothing here is trusted more than `origin`, which may not end it. Raises BadInput."""
-        for memory in map(self._memory.get, ids):
-            if is_below(origin, memory.trust):
-                hint = f"ask the user, then say origin {memory.trust}"
-                raise BadInput(f"memory {memory.id} is trusted more than what {origin} says", hint=hint)
 
     def _taint(self, given: dict[str, Any], text: str) -> str:
         """Set the origin in `given` to that of what the caller has read from outside. Return why, or ""."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..api import Limpet
-    from ..model.memory import Memory
     from ..remember.change import Forgotten
     from ..remember.operations import Operation
     from ..remember.write import Receipt
@@ -96,10 +95,6 @@ def _log(operations: list[Operation], *_: object) -> None:
         entry(each.short, what, mark + quoted(valued(each.key, text), 0) + more)
     if not operations:
         output.words("nothing was done here yet")
-
-
-def _verdict(noted: Memory, _: Limpet, args: Namespace) -> None:
-    output.line(f"noted {short(noted.id)}: {args.verdict}  {quoted(output.in_a_line(noted), 30)}")
 
 
 VERBS = (
@@ -183,7 +178,10 @@ VERBS = (
     ),
     Verb(
         name="feedback", group=CHANGE, about="say whether a recalled memory was useful",
-        run=lambda memory, args: memory.feedback(args.id, args.verdict), show=_verdict,
+        run=lambda memory, args: memory.feedback(args.id, args.verdict),
+        show=lambda noted, _, args: output.line(
+            f"noted {short(noted.id)}: {args.verdict}  {quoted(output.in_a_line(noted), 30)}"
+        ),
         arguments=(ID, arg("VERDICT", "useful, not_useful or wrong", choices=("useful", "not_useful", "wrong"))),
         example="limpet feedback 7rk2qm useful",
     ),

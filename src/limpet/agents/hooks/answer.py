@@ -113,11 +113,11 @@ class _Event:
             self._note("asked", asked)
             return
         from ...settings import holdout_share
-        from .injected import MESSAGE_TOKENS, Holdout, brief, brief_from_vectors
+        from .injected import MESSAGE_TOKENS, Holdout, brief
 
-        look_up = brief if self.host.memory is None else brief_from_vectors
+        is_warm = self.host.memory is not None
         with self._opened(is_read=True) as memory:
-            offer = look_up(memory, query, MESSAGE_TOKENS, Holdout(self.session, holdout_share()))
+            offer = brief(memory, query, MESSAGE_TOKENS, Holdout(self.session, holdout_share()), is_warm=is_warm)
             self._expose(offer, asked)
 
     def tool(self) -> None:

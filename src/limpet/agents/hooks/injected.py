@@ -95,28 +95,21 @@ class Block:
     items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them
 
 
-def brief(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
+def brief(memory: Limpet, message: str, budget: int, holdout: Holdout, *, is_warm: bool = False) -> Offer:
     """Offer the memories that fit this message, in a block of at most `budget` tokens; empty when nothing fits.
 
-    By words alone: a hook is a cold process, and a model would not be loaded in time.
+    By words alone: a cold process would not load a model in time. `is_warm`: by meaning too, where the embedder knows
+    the letters. The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest by
+    words.
     """
-    results = memory.recall(message, k=ASKED, lexical_only=True, trace=True)
-    return offered(results, message, memory.abbreviate, budget, holdout)
-
-
-def brief_from_vectors(memory: Limpet, message: str, budget: int, holdout: Holdout) -> Offer:
-    """Offer the memories that fit this message by meaning and by words, in a process that has its models loaded.
-
-    The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest by words. Where the
-    embedder does not know the letters, words alone decide.
-    """
-    semantic = memory._context.semantic()
-    if semantic.is_loaded() and not semantic.understands(message):
-        return brief(memory, message, budget, holdout)
-    results = memory.recall(message, k=ASKED, trace=True, deadline_ms=SERVER_SECONDS * 1000, thorough=wants_judge())
-    # Without time (a process's first question) this recall is worse than one by words.
-    if "lexical" in results.missing or {"vector", "word_vectors"} <= set(results.missing):
-        return brief(memory, message, budget, holdout)
+    semantic = memory._context.semantic() if is_warm else None
+    results = None
+    if semantic is not None and (not semantic.is_loaded() or semantic.understands(message)):
+        deadline_ms = SERVER_SECONDS * 1000
+        results = memory.recall(message, k=ASKED, trace=True, deadline_ms=deadline_ms, thorough=wants_judge())
+    # Without time (a process's first question) a recall by meaning is worse than one by words.
+    if results is None or "lexical" in results.missing or {"vector", "word_vectors"} <= set(results.missing):
+        results = memory.recall(message, k=ASKED, lexical_only=True, trace=True)
     return offered(results, message, memory.abbreviate, budget, holdout)
 
 

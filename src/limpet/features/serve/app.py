@@ -86,7 +86,7 @@ class App:
             self._metrics.begin()
         status = 499  # the client went before it was answered
         try:
-            if self._page is not None and not _is_api(path):
+            if self._page is not None and path not in PATHS and not path.startswith(("/v1/", "/.well-known/")):
                 status = await _status_of(self._page, scope, receive, send)
                 who = getattr(scope.get("visitor"), "id", "")
                 return
@@ -265,11 +265,6 @@ class _Off(LimpetError):
 
 class _Busy(_Off):
     code = "busy"
-
-
-def _is_api(path: str) -> bool:
-    """Return whether a path belongs to the API; the others belong to the web page."""
-    return path in PATHS or path.startswith(("/v1/", "/.well-known/"))
 
 
 async def _status_of(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:

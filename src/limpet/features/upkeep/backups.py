@@ -82,14 +82,11 @@ def make_due(context: Context) -> str | None:
         with contextlib.suppress(LimpetError):
             maintenance.plan_backups(plan, was=begun)
         raise
-    _remove_oldest(Path(plan.folder), name, plan.keep)
-    context.store.erasure.note_copy(str(file), "backup", now)
-    return str(file)
-
-
-def _remove_oldest(folder: Path, name: str, keep: int) -> None:
-    """Remove the oldest automatic backups of this store, known by their names."""
+    # The oldest automatic backups of this store, known by their names.
     own = re.compile(re.escape(name) + r"\.\d{8}T\d{6}Z\.backup")
     with contextlib.suppress(OSError):
-        for old in sorted(one for one in folder.iterdir() if own.fullmatch(one.name) and not one.is_symlink())[:-keep]:
+        made = (each for each in Path(plan.folder).iterdir() if own.fullmatch(each.name) and not each.is_symlink())
+        for old in sorted(made)[: -plan.keep]:
             old.unlink()
+    context.store.erasure.note_copy(str(file), "backup", now)
+    return str(file)
