@@ -72,7 +72,7 @@ def test_a_backup_that_fails_is_said_and_tried_again(memory, tmp_path, clock):
     memory.backup(folder, every="1d")
     hidden = folder.rename(tmp_path / "unplugged")
     clock.advance(days=2)
-    memory.remember("Still works")
+    memory.remember("The backup folder is on the NAS")
     with pytest.raises(limpet.LimpetError, match="cannot write"):
         memory.work()
     assert memory.stats().waiting_jobs == 0, "the queue was worked all the same"

@@ -82,7 +82,6 @@ _ENTRY = re.compile(r"&lt;(!-- limpet [0-9a-f]{12,32} -->)")
 PROGRESS_SECONDS = 1.0
 # Codex names its session in each call; names longer than a hook's are ignored.
 SESSION_FIELD, LONGEST_SESSION = "sessionId", 120
-# The session of a server over stdio, which has one client, if the client names none.
 
 REFLECT = """Look back over this conversation and keep what a later session will need.
 
@@ -206,7 +205,7 @@ class Service:
         scheme, _, place = uri.partition("://")
         if scheme != "memory" or not place:
             raise NotFound(f"no resource {uri}", hint="there are memory://index, memory://ID and memory://topic/TOPIC")
-        type = "text/markdown" if place.startswith(("topic/", "index")) else "application/json"
+        type = "text/markdown" if place == "index" or place.startswith("topic/") else "application/json"
         return {"contents": [{"uri": uri, "mimeType": type, "text": self._pages.page(unquote(place))}]}
 
     def _prompt(self, params: Params) -> Params:

@@ -21,7 +21,20 @@ from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
 from ..work.service import may_replace
-from .arguments import Schema, checked, fact_value, flag, for_tools, in_words, listed, number, takes, text, texts
+from .arguments import (
+    Schema,
+    checked,
+    fact_value,
+    flag,
+    for_tools,
+    in_words,
+    listed,
+    number,
+    takes,
+    text,
+    texts,
+    trimmed,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -182,7 +195,7 @@ class Tools:
         if sessions:
             shown: dict[str, Any] = {
                 "sessions": [
-                    _brief({"name": session.name, "title": session.title, "score": session.score, "why": session.why})
+                    trimmed({"name": session.name, "title": session.title, "score": session.score, "why": session.why})
                     | {"items": list(map(_item, session.items))}
                     for session in results.sessions[:most]
                 ]
@@ -190,14 +203,14 @@ class Tools:
             items = [item for session in shown["sessions"] for item in session["items"]]
         else:
             registry.call("recalled", self._memory._context, caller.get() or None, results.items[:most])
-            items = [_item(hit) | _brief({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
+            items = [_item(hit) | trimmed({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
             if results.truncated and (part := self._excerpt_of_best(query, given, items)):
                 items = part
                 note += CUT.format(id=items[0]["id"])
             shown = {"items": items}
             more["explained"] = None if results.explained is None else results.explained.as_dict()
         self._expose("recall", [(item["id"], tokens_of(str(item))) for item in items], caller.get())
-        return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
+        return {"relevant": results.relevant, "note": note, **shown, **trimmed(more)}
 
     @tool(
         "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; merge, link (id EDGE "
@@ -292,23 +305,21 @@ class Tools:
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
         times: dict[str, Any] = {name: given.get(name) or None for name in ("as_of", "known_at")}
         if what == "contradictions":
-            return _brief(self._memory.graph.contradictions(limit=limit, **times).as_dict())
+            return trimmed(self._memory.graph.contradictions(limit=limit, **times).as_dict())
         if what == "review":
             waiting = [item.as_dict() for item in self._memory.review(limit=limit)]
             for item in waiting:
                 if item["kind"] == "quarantine":  # its words wait because a model might obey them
                     item["memory"] |= {"content": GUARDED}
-            return {"review": [_brief(item) for item in waiting]}
-        if what == "index":
-            return {"page": self._page("index")}
-        if not about.strip():
+            return {"review": [trimmed(item) for item in waiting]}
+        if what != "index" and not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key, a topic or words")
-        if what == "topic":
-            return {"page": self._page(f"topic/{about}")}
+        if what in ("topic", "index"):
+            return {"page": self._page("index" if what == "index" else f"topic/{about}")}
         if what in ("audit", "timeline"):
-            return _brief(getattr(self._memory.graph, what)(about, limit=limit, **times).as_dict())
+            return trimmed(getattr(self._memory.graph, what)(about, limit=limit, **times).as_dict())
         verb = self._memory.why if what == "why" else self._memory.impact
-        return _brief(verb(self._id_of(about, times), depth=depth, limit=limit, **times).as_dict())
+        return trimmed(verb(self._id_of(about, times), depth=depth, limit=limit, **times).as_dict())
 
     @tool(
         "Whether recalled memories helped.", WRITES,
@@ -411,7 +422,7 @@ class Tools:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    return _brief(
+    return trimmed(
         {
             "id": item.id, "kind": item.kind, "content": item.content, "score": round(item.score, 3),
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
@@ -427,35 +438,11 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _written(receipt: Receipt, why: str = "") -> dict[str, Any]:
-    shown = _brief(receipt.as_dict())
+    shown = trimmed(receipt.as_dict())
     reason = "; ".join(filter(None, (why, for_tools(shown.get("reason", "")))))
     return shown | ({"reason": reason} if reason else {})
 
 
 def _run(session: SessionRow) -> dict[str, Any]:
     times = {"started_at": format_time(session.started_at), "ended_at": format_time(session.ended_at)}
-    return _brief({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}
-
-
-# Fields of answers that are of use to programs, not to an agent. A confidence is told by its word alone: models took
-# 0.1, the number for a single statement, for a chance of one in ten.
-_LEFT_OUT = frozenset(
-    {"scope", "importance", "position", "session", "recorded_at", "event", "weight", "depths", "confidence"}
-)
-
-
-def _brief(shown: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without empty fields and those of no use to an agent, which pays in tokens."""
-    kept = {name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT}
-    # 0 equals False and is no empty thing.
-    return {
-        name: part for name, part in kept.items() if part is not None and part is not False and part not in ("", [], {})
-    }
-
-
-def _part(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_part(part) for part in value]
-    if isinstance(value, dict):
-        return _brief(value)
-    return round(value, 2) if isinstance(value, float) else value
+    return trimmed({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}

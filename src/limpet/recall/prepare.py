@@ -216,9 +216,8 @@ def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
 def _threads(rows: Sequence[Lately], now: int, entries: Entries, hits: SearchScan | None, capped: str) -> None:
     """Claim topics that came more than once, what several memories without a topic are about, and sessions that nobody
     ended, the liveliest first."""
-    groups = {
-        ("", f"{group[0].num}"): group for group in _about_the_same([row for row in rows if not row.topics], hits)
-    }
+    unnamed = _about_the_same([row for row in rows if not row.topics], hits)
+    groups = {("", f"{group[0].num}"): group for group in unnamed}
     for row in rows:
         for topic in row.topics:
             groups.setdefault(("topic", topic), []).append(row)
@@ -236,9 +235,8 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, hits: SearchSca
         best = _speaker(groups[name], entries)
         if best is None:
             continue
-        what = {"topic": f"#{one_line(name[1])}", "session": f"session {one_line(best.title or name[1])}, open"}.get(
-            name[0], "on this"
-        )
+        what = f"#{one_line(name[1])}" if name[0] == "topic" else f"session {one_line(best.title or name[1])}, open"
+        what = what if name[0] else "on this"
         entries.claim(best.num, "threads", worth("threads", place), f"{what}, {len(groups[name])}{capped} this week")
         place += 1
 
@@ -246,15 +244,12 @@ def _threads(rows: Sequence[Lately], now: int, entries: Entries, hits: SearchSca
 def _about_the_same(rows: Sequence[Lately], hits: SearchScan | None) -> list[list[Lately]]:
     """Return groups of at least THREAD memories that are all ALIKE one of them; none without vectors."""
     cosines = hits.among([row.num for row in rows]) if hits is not None and len(rows) >= THREAD else {}
-    near = {i: {i} for i in range(len(rows))}
-    for (a, b), cosine in cosines.items():
-        if cosine >= ALIKE:
-            near[a].add(b)
-            near[b].add(a)
-    groups: list[list[Lately]] = []
-    while near and len(most := max(near.values(), key=len)) >= THREAD:
-        groups.append([rows[i] for i in sorted(most)])
-        near = {i: others - most for i, others in near.items() if i not in most}
+    groups, free = list[list[Lately]](), list(range(len(rows)))
+    for i in range(len(rows)):
+        near = [j for j in free if i == j or cosines.get((min(i, j), max(i, j)), 0.0) >= ALIKE]
+        if i in free and len(near) >= THREAD:
+            groups.append([rows[j] for j in near])
+            free = [j for j in free if j not in near]
     return groups
 
 

@@ -54,6 +54,10 @@ _TELLS_WHEN = (
 )
 
 
+# How far back the date is looked for that a text names.
+MOST_DAYS = 3_660
+
+
 class Mentioned(NamedTuple):
     """Parts of dates that a text names; weekdays from Monday = 0. `any` of them: it names one."""
 
@@ -105,30 +109,21 @@ def mentioned(text: str) -> Mentioned:
 
 def stretch(text: str, now: int) -> tuple[int, int, str] | None:
     """Return the one stretch of time that a text names, [start, end) in microseconds UTC, and the text without its
-    words; None if it names none or several. A date without a year is the latest that has begun."""
-    text, when, relative = text[:2_000], mentioned(text), spans(text, now)
-    years, months, days, weekdays = (sorted(parts) for parts in when)
-    is_date = max(map(len, (years, months, days))) == 1 and (not days or len(months) == 1)
-    try:
-        today = datetime.fromtimestamp(now // 1_000_000, UTC).date()
-        if len(relative) == 1 and not (years or months or days):
-            start, end = relative[0]
-        elif is_date and not relative:
-            first = date(years[0] if years else today.year, months[0] if months else 1, days[0] if days else 1)
-            if not years and first > today:
-                first = first.replace(year=first.year - 1)
-            after = first + timedelta(1 if days else 31 if months else 366)
-            after = after if days else after.replace(day=1) if months else after.replace(month=1, day=1)
-            start, end = _start_of(first), _start_of(after)
-        elif len(weekdays) == 1 and not (relative or years or months or days):
-            start, end = map(_start_of, _named("last", WEEKDAYS[weekdays[0]], today))
-        else:
-            return None
-    except (ValueError, OverflowError, OSError):
+    words; None if it names none or several. A date without a year is the latest one, of the last MOST_DAYS days."""
+    text, when = text[:2_000], mentioned(text)
+    stretches = [] if any(when[:3]) else spans(text, now)
+    if not stretches and max(map(len, when)) == 1:
+        today = now - now % MICROSECONDS_PER_DAY
+        back = [n for n in range(MOST_DAYS) if agreement(when, today - n * MICROSECONDS_PER_DAY) == 1.0]
+        run = [n for place, n in enumerate(back) if n == back[0] + place]
+        stretches = (
+            [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)] if run else []
+        )
+    if len(stretches) != 1:
         return None
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_ALONE, _YEAR, _AGO, _PAST, _NAMED, _WEEKDAY, _DAYS_NEAR):
         text = _compiled(pattern).sub(" ", text)
-    return start, end, " ".join(text.split())
+    return *stretches[0], " ".join(text.split())
 
 
 def spans(text: str, now: int) -> list[tuple[int, int]]:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
 GOALS, STORED, STANDING = 8, 8, 8
-# Memories of a session, and decisions and lessons, that are read for these: some are shown already.
-STORED_READ, STANDING_READ = 50, 30
+# Memories of a session that are read for these: some are shown already.
+STORED_READ = 50
 # Rules that are read, and their share of the tokens whatever else there is to say.
 RULES, RULES_SHARE = 500, 0.5
 MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists them"
@@ -48,7 +48,7 @@ def survival(memory: Limpet, session: str) -> Offer:
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     """Offer the rules, and the memories that fit the task."""
-    rules = lines_of(_rules(memory), memory.abbreviate)
+    rules = lines_of(_rules(memory)[0], memory.abbreviate)
     offer = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
     fits = [line for section in offer.sections for line in section.lines]
     known = {line.id for line in fits}
@@ -62,13 +62,10 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     last = session if same else _last_session(memory, session)
     lines = memory.journal(session=last, limit=LINES) if last else []
     wanted = memory.list(kind=("goal",), limit=GOALS).memories
-    rules = _rules(memory)
+    rules, stands = _rules(memory)
     known = {item.id for item in (*wanted, *rules)}
     stored = [item for item in _session_memories(memory, last) if item.id not in known]
-    known |= {item.id for item in stored}
-    stands = [
-        item for item in memory.list(kind=("decision", "lesson"), limit=STANDING_READ).memories if item.id not in known
-    ]
+    stands = [item for item in stands if item not in stored][:STANDING]
     when = f", {day(lines[-1].at_us)}" if lines else ""
     # Only the count: what waits is for a person.
     count = len(memory.review(limit=WAITING))
@@ -77,7 +74,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     turns = list(_turn_lines(lines))
     others = [
         Section("Open goals:", list(lines_of(wanted, memory.abbreviate))),
-        Section("Decided and learned:", list(lines_of(stands[:STANDING], memory.abbreviate))),
+        Section("Decided and learned:", list(lines_of(stands, memory.abbreviate))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
         Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
     ]
@@ -85,12 +82,13 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     return [waiting, _rules_section(lines_of(rules, memory.abbreviate), [waiting, *others], budget), *others]
 
 
-def _rules(memory: Limpet) -> list[Memory]:
-    """Return rules, pinned ones first, then by uses, then the newest."""
+def _rules(memory: Limpet) -> tuple[list[Memory], list[Memory]]:
+    """Return rules, pinned ones first, then by uses, then the newest; and other decisions and lessons, newest first."""
     kinds = ("preference", "lesson", "decision")
     memories = [rule for kind in kinds for rule in memory.list(kind=kind, sort="uses", limit=RULES).memories]
     rules = [rule for rule in memories if rule.pinned or rule.kind == "preference"]
-    return sorted(rules, key=lambda rule: (not rule.pinned, -rule.uses, -rule.created_at_us))
+    rules.sort(key=lambda rule: (not rule.pinned, -rule.uses, -rule.created_at_us))
+    return rules, sorted((item for item in memories if item not in rules), key=lambda item: -item.created_at_us)
 
 
 def _rules_section(rules: Iterable[Line], others: Sequence[Section], budget: int) -> Section:
