@@ -48,9 +48,9 @@ ALONE = frozenset({"inferred status", "personality label"})
 PARTS, JUDGED_CHARACTERS = 5, 2_000
 # Fewer words are a greeting, thanks, a cry: beside a refused sentence they state nothing.
 STATEMENT_WORDS = 4
-# Preferences and goals stand in briefs at once; what else an agent said waits for its judgement, at most so many
-# microseconds: where nobody works the queue, nothing is judged.
-AT_ONCE, WAITS = frozenset({*RECORDS, "preference", "goal"}), MICROSECONDS_PER_SECOND * 60
+# In these kinds people are labelled: what an agent said in them waits for its judgement before it stands in a brief, at
+# most so many microseconds. Where nobody works the queue, nothing is judged.
+WAITING, WAITS = frozenset({"fact", "inference", "opinion"}), MICROSECONDS_PER_SECOND * 60
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)|\n+")
 
 
@@ -125,7 +125,7 @@ class ContentPolicy:
         return [
             num
             for num, memory in zip(waiting, store.memories.by_rows(waiting), strict=True)
-            if memory.trust != "user" and memory.kind not in AT_ONCE and not memory.pinned
+            if memory.trust != "user" and memory.kind in WAITING and not (memory.key or memory.pinned)
             and memory.created_at_us > now - WAITS
         ]  # fmt: skip
 
