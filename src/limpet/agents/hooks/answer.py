@@ -115,9 +115,9 @@ class _Event:
         from ...settings import holdout_share
         from .injected import MESSAGE_TOKENS, Holdout, brief
 
-        is_warm = self.host.memory is not None
+        has_models = self.host.memory is not None
         with self._opened(is_read=True) as memory:
-            offer = brief(memory, query, MESSAGE_TOKENS, Holdout(self.session, holdout_share()), is_warm=is_warm)
+            offer = brief(memory, query, MESSAGE_TOKENS, Holdout(self.session, holdout_share()), has_models=has_models)
             self._expose(offer, asked)
 
     def tool(self) -> None:

@@ -95,14 +95,14 @@ class Block:
     items: tuple[tuple[str, int], ...] = ()  # ids and their tokens, the frame of the block shared out among them
 
 
-def brief(memory: Limpet, message: str, budget: int, holdout: Holdout, *, is_warm: bool = False) -> Offer:
+def brief(memory: Limpet, message: str, budget: int, holdout: Holdout, *, has_models: bool = False) -> Offer:
     """Offer the memories that fit this message, in a block of at most `budget` tokens; empty when nothing fits.
 
-    By words alone: a cold process would not load a model in time. `is_warm`: by meaning too, where the embedder knows
+    By words alone: a cold process would not load a model in time. `has_models`: by meaning too, where the embedder knows
     the letters. The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest by
     words.
     """
-    semantic = memory._context.semantic() if is_warm else None
+    semantic = memory._context.semantic() if has_models else None
     results = None
     if semantic is not None and (not semantic.is_loaded() or semantic.understands(message)):
         deadline_ms = SERVER_SECONDS * 1000
