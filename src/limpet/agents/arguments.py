@@ -1,4 +1,4 @@
-"""JSON Schemas of the tools' arguments, and checks of a model's arguments against them; and what answers leave out.
+"""JSON Schemas of the tools' arguments, and checks of a model's arguments against them.
 
 An error says what would be right, so that the next call succeeds. Models write numbers and lists as text, and null for
 what they leave out; these are accepted. A name that no schema has is refused, because a wish must not be dropped in
@@ -169,29 +169,3 @@ def for_tools(message: str) -> str:
     message = message.replace("`limpet list` shows ids", "recall finds memories and their ids")
     message = message.replace(", scope=NAME looks elsewhere", "")
     return _COMMAND.sub(lambda match: _SAME.get(match[1], f"your user's {match[0]}"), message)
-
-
-# -- answers
-
-# Fields of answers that are of use to programs, not to an agent. A confidence is told by its word alone: models took
-# 0.1, the number for a single statement, for a chance of one in ten.
-_LEFT_OUT = frozenset(
-    {"scope", "importance", "position", "session", "recorded_at", "event", "weight", "depths", "confidence"}
-)
-
-
-def trimmed(shown: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without empty fields and those of no use to an agent, which pays in tokens."""
-    kept = {name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT}
-    # 0 equals False and is no empty thing.
-    return {
-        name: part for name, part in kept.items() if part is not None and part is not False and part not in ("", [], {})
-    }
-
-
-def _part(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_part(part) for part in value]
-    if isinstance(value, dict):
-        return trimmed(value)
-    return round(value, 2) if isinstance(value, float) else value

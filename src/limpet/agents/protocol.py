@@ -143,7 +143,8 @@ class Service:
         `told` makes of an error the one that the client is told."""
         self._memory, self._called, self._hook, self._told = memory, called, hook, told
         self._pages = Pages(memory)
-        self._tools = Tools(memory, wrote, expose, self._pages.page)
+        self._tools = Tools(memory, wrote, expose)
+        self._tools.page = self._pages.page
         self.methods: dict[str, Callable[[Params], Params]] = {
             "initialize": _initialize,
             "ping": lambda _: {},

@@ -21,20 +21,7 @@ from ..recall.pack import tokens_of
 from ..recall.relevance import NEAREST
 from ..text.excerpt import excerpt, words_of
 from ..work.service import may_replace
-from .arguments import (
-    Schema,
-    checked,
-    fact_value,
-    flag,
-    for_tools,
-    in_words,
-    listed,
-    number,
-    takes,
-    text,
-    texts,
-    trimmed,
-)  # fmt: skip
+from .arguments import Schema, checked, fact_value, flag, for_tools, in_words, listed, number, takes, text, texts
 
 if TYPE_CHECKING:
     from ..api import Limpet
@@ -113,21 +100,16 @@ Expose = Callable[[str, list[tuple[str, int]], str], object]
 class Tools:
     """The tools over one open store. Arguments come checked, with their defaults; `wrote` is called after a change."""
 
-    def __init__(
-        self, memory: Limpet, wrote: Callable[[], object], expose: Expose = lambda *_: None,
-        page: Callable[[str], str] = lambda _: "",
-    ) -> None:  # fmt: skip
-        """Set up the tools. `page`: returns the text of a resource, `index` or `topic/NAME`."""
+    def __init__(self, memory: Limpet, wrote: Callable[[], object], expose: Expose = lambda *_: None) -> None:
         self._memory = memory
         self._wrote = wrote
         self._expose = expose
-        self._page = page
+        self.page: Callable[[str], str] = str  # the text of a resource: `index` or `topic/NAME`
 
     @tool(
         "Store memories, one statement an item, clear alone.", WRITES,
         takes("items", items={"type": "array", "items": ITEM}),
-        "results", results="array", rejected="integer",
-        sought="store a memory",
+        "results", results="array", rejected="integer", sought="store a memory",
     )  # fmt: skip
     def remember(self, items: list[Any]) -> dict[str, Any]:
         """Store items, each of which fails alone."""
@@ -178,16 +160,13 @@ class Tools:
             until=text(), known_at=text("as believed then"), budget_tokens=number(2_000, 100_000, least=0),
             explain=flag(), sessions=flag("not memories"),
         ),
-        "relevant", relevant="boolean", note="string",
-        items="array", sessions="array",
-        sought="find a memory",
+        "relevant", relevant="boolean", note="string", items="array", sessions="array", sought="find a memory",
     )  # fmt: skip
     def recall(self, *, query: str, budget_tokens: int, sessions: bool = False, **given: Any) -> dict[str, Any]:
         narrowed = any(given.get(name) for name in given)
         given |= {name: given.get(name) or None for name in ("since", "until", "known_at")}
         given |= {"budget_tokens": budget_tokens or None, "k": given.get("k", RESULTS)}
-        verb = self._memory.recall_sessions if sessions else self._memory.recall
-        results: Any = verb(query, **given)
+        results: Any = (self._memory.recall_sessions if sessions else self._memory.recall)(query, **given)
         # If nothing answers, only the nearest are worth their tokens.
         most = len(results) if results.relevant or narrowed else NEAREST
         note = results.note
@@ -195,7 +174,7 @@ class Tools:
         if sessions:
             shown: dict[str, Any] = {
                 "sessions": [
-                    trimmed({"name": session.name, "title": session.title, "score": session.score, "why": session.why})
+                    _brief({"name": session.name, "title": session.title, "score": session.score, "why": session.why})
                     | {"items": list(map(_item, session.items))}
                     for session in results.sessions[:most]
                 ]
@@ -203,14 +182,14 @@ class Tools:
             items = [item for session in shown["sessions"] for item in session["items"]]
         else:
             registry.call("recalled", self._memory._context, caller.get() or None, results.items[:most])
-            items = [_item(hit) | trimmed({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
+            items = [_item(hit) | _brief({"also": list(results.also.get(hit.id, ()))}) for hit in results.items[:most]]
             if results.truncated and (part := self._excerpt_of_best(query, given, items)):
                 items = part
                 note += CUT.format(id=items[0]["id"])
             shown = {"items": items}
             more["explained"] = None if results.explained is None else results.explained.as_dict()
         self._expose("recall", [(item["id"], tokens_of(str(item))) for item in items], caller.get())
-        return {"relevant": results.relevant, "note": note, **shown, **trimmed(more)}
+        return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
 
     @tool(
         "Change a belief: supersede (new content), retract (was wrong), archive; reach a goal; merge, link (id EDGE "
@@ -246,11 +225,11 @@ class Tools:
         elif action in ("merge", "link"):
             if not other:
                 raise BadInput(f"to {action}, name the other memory", hint="other: its id")
+            # A merged memory is trusted like the least of both; an agent may say that two contradict each other.
             ends = edge == "supersedes" or (edge == "contradicts" and origin in FOREIGN)
             for trusted in (id, other) if action == "merge" else (other,) if ends else ():
-                if is_below(origin, trust := self._memory.get(trusted).trust):
-                    hint = f"ask the user, then say origin {trust}"
-                    raise BadInput(f"memory {trusted} is trusted more than what {origin} says", hint=hint)
+                if is_below(origin, self._memory.get(trusted).trust):
+                    raise BadInput(f"memory {trusted} is trusted more than what {origin} says", hint="ask the user")
             receipt = self._memory.merge(id, other) if action == "merge" else self._memory.link(id, edge, other)
         elif origin != "user":
             hint = f"{reason}: `limpet review` is for them" if reason else "ask the user, then say origin user"
@@ -304,22 +283,21 @@ class Tools:
     )  # fmt: skip
     def explain(self, *, what: str, depth: int, limit: int, about: str = "", **given: str) -> dict[str, Any]:
         times: dict[str, Any] = {name: given.get(name) or None for name in ("as_of", "known_at")}
-        if what == "contradictions":
-            return trimmed(self._memory.graph.contradictions(limit=limit, **times).as_dict())
         if what == "review":
             waiting = [item.as_dict() for item in self._memory.review(limit=limit)]
             for item in waiting:
                 if item["kind"] == "quarantine":  # its words wait because a model might obey them
                     item["memory"] |= {"content": GUARDED}
-            return {"review": [trimmed(item) for item in waiting]}
-        if what != "index" and not about.strip():
+            return {"review": [_brief(item) for item in waiting]}
+        if what not in ("index", "contradictions") and not about.strip():
             raise BadInput(f"{what} needs something to explain", hint="about: an id, a key, a topic or words")
         if what in ("topic", "index"):
-            return {"page": self._page("index" if what == "index" else f"topic/{about}")}
-        if what in ("audit", "timeline"):
-            return trimmed(getattr(self._memory.graph, what)(about, limit=limit, **times).as_dict())
+            return {"page": self.page("index" if what == "index" else f"topic/{about}")}
+        if what in ("audit", "timeline", "contradictions"):
+            of = () if what == "contradictions" else (about,)
+            return _brief(getattr(self._memory.graph, what)(*of, limit=limit, **times).as_dict())
         verb = self._memory.why if what == "why" else self._memory.impact
-        return trimmed(verb(self._id_of(about, times), depth=depth, limit=limit, **times).as_dict())
+        return _brief(verb(self._id_of(about, times), depth=depth, limit=limit, **times).as_dict())
 
     @tool(
         "Whether recalled memories helped.", WRITES,
@@ -422,7 +400,7 @@ class Tools:
 
 
 def _item(item: Item) -> dict[str, Any]:
-    return trimmed(
+    return _brief(
         {
             "id": item.id, "kind": item.kind, "content": item.content, "score": round(item.score, 3),
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
@@ -438,11 +416,35 @@ def _item(item: Item) -> dict[str, Any]:
 
 
 def _written(receipt: Receipt, why: str = "") -> dict[str, Any]:
-    shown = trimmed(receipt.as_dict())
+    shown = _brief(receipt.as_dict())
     reason = "; ".join(filter(None, (why, for_tools(shown.get("reason", "")))))
     return shown | ({"reason": reason} if reason else {})
 
 
 def _run(session: SessionRow) -> dict[str, Any]:
     times = {"started_at": format_time(session.started_at), "ended_at": format_time(session.ended_at)}
-    return trimmed({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}
+    return _brief({"name": session.name, "title": session.title, **times}) | {"memories": session.memories}
+
+
+# Fields of answers that are of use to programs, not to an agent. A confidence is told by its word alone: models took
+# 0.1, the number for a single statement, for a chance of one in ten.
+_LEFT_OUT = frozenset(
+    {"scope", "importance", "position", "session", "recorded_at", "event", "weight", "depths", "confidence"}
+)
+
+
+def _brief(shown: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer without empty fields and those of no use to an agent, which pays in tokens."""
+    kept = {name: _part(value) for name, value in shown.items() if name not in _LEFT_OUT}
+    # 0 equals False and is no empty thing.
+    return {
+        name: part for name, part in kept.items() if part is not None and part is not False and part not in ("", [], {})
+    }
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_part(part) for part in value]
+    if isinstance(value, dict):
+        return _brief(value)
+    return round(value, 2) if isinstance(value, float) else value

@@ -98,9 +98,9 @@ class Block:
 def brief(memory: Limpet, message: str, budget: int, holdout: Holdout, *, has_models: bool = False) -> Offer:
     """Offer the memories that fit this message, in a block of at most `budget` tokens; empty when nothing fits.
 
-    By words alone: a cold process would not load a model in time. `has_models`: by meaning too, where the embedder knows
-    the letters. The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest by
-    words.
+    By words alone: a cold process would not load a model in time. `has_models`: by meaning too, where the embedder
+    knows the letters. The judge, if it may be asked, reads all ASKED results: the one that fits is seldom the nearest
+    by words.
     """
     semantic = memory._context.semantic() if has_models else None
     results = None
