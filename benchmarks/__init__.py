@@ -6,6 +6,7 @@
     python -m benchmarks.turns                     processor time of a warm recall, against another checkout by turns
     python -m benchmarks.agents                    the MCP server over stdio and cold hooks, against their bars
 
+Data sets of others are not here: a benchmark without its `--data` says where to download it (`public.py`).
 `harness.py` has metrics, tables and the record that a result carries; `retrieval.py` stores haystacks and asks;
 `embedding_cache.py` keeps vectors between runs. Recorded runs lie in `results/<date>-<machine>/`.
 """

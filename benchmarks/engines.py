@@ -66,7 +66,7 @@ def compare(haystack: retrieval.Haystack, server: str, most: int | None) -> dict
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", required=True, help="LoCoMo, as published")
+    parser.add_argument("--data", metavar="FILE", help="LoCoMo; without it this says where it is")
     parser.add_argument("--store", required=True, help="postgresql://...")
     parser.add_argument("--conversations", type=int)
     parser.add_argument("--questions", type=int, help="of each conversation")

@@ -28,7 +28,7 @@ from limpet.text.excerpt import nearest, parts
 from training.data import dialogues, held_back
 from training.labelled import judge_rows as kept_rows
 
-from . import embedding_cache, written
+from . import embedding_cache, longmemeval, written
 from .collect import gathered, own_asked
 from .retrieval import Haystack, Question, Turn
 
@@ -125,7 +125,7 @@ def elsewhere(path: Path | None) -> list[str]:
         one["text"] for store in read(written.FOLDER.parent / "long_chats.jsonl") for one in store["memories"][::5]
     ]  # fmt: skip
     if path is not None:
-        sessions = json.loads(path.read_text("utf-8"))["sessions"].values()
+        sessions = longmemeval.load(path)["sessions"].values()
         users = sorted({turn["content"] for one in sessions for turn in one if turn["role"] == "user"})
         said += [one for one in users if hashlib.sha256(one.encode()).digest()[0] % 2 == 0]
     return [one for one in said if ELSEWHERE[0] <= len(one.split()) <= ELSEWHERE[1]]

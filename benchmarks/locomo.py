@@ -1,18 +1,18 @@
 """LoCoMo: long chats between two people (Maharana et al., ACL 2024). A memory a turn, a store a conversation.
 
-The data is CC BY-NC 4.0 and not part of this project; a JSON list of conversations as published is read.
+The data is CC BY-NC 4.0 and not part of this project (`public.py` says where it is); a JSON list of conversations as
+published is read. The development half are its first five: `--limit 5`.
 Categories: 1 several turns, 2 time, 3 open domain, 4 one turn, 5 without an answer.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from . import public
 from .retrieval import Groups, Haystack, Question, Turn, arguments, categories, main
 
 NAMES = {1: "1 multi-hop", 2: "2 temporal", 3: "3 open domain", 4: "4 single-hop", 5: "5 no answer"}
@@ -24,8 +24,8 @@ _BETWEEN_IDS = re.compile(r"[;,\s]+")
 _SESSION = re.compile(r"session_(\d+)")
 
 
-def read(path: str) -> list[Haystack]:
-    return [_haystack(one) for one in json.loads(Path(path).read_text(encoding="utf-8"))]
+def read(path: str | None) -> list[Haystack]:
+    return [_haystack(one) for one in public.read(public.LOCOMO, path)]
 
 
 def _haystack(sample: dict[str, Any]) -> Haystack:

@@ -1,23 +1,57 @@
 """LongMemEval: chats of one user with an assistant (Wu et al., ICLR 2025). A memory a turn, a store a question.
 
-Reads {"sessions": {id: [{role, content}]}, "questions": [{question_id, type, question, asked_at, evidence_sessions,
-haystack: [[session id, time]], evidence: ["session id:turn index"]}]}; type "abstention" has nothing to find.
+Reads the data as published (`public.py` says where it is), and {"sessions": {id: [{role, content}]}, "questions":
+[{question_id, type, question, asked_at, evidence_sessions, haystack: [[session id, time]], evidence: ["session id:turn
+index"]}]}, as which the development half was kept: 160 questions, whose haystacks of 50 sessions were drawn anew, so
+that its figures are not those of the published file. Type "abstention" has nothing to find.
 """
 
 from __future__ import annotations
 
-import json
+import re
 import sys
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
 
+from . import public
 from .retrieval import Groups, Haystack, Question, Turn, arguments, categories, main
 
 ABSTENTION = "abstention"
 
 
-def read(path: str) -> list[Haystack]:
-    data = json.loads(Path(path).read_text(encoding="utf-8"))
+def load(path: str | None) -> dict[str, Any]:
+    """{"sessions", "questions"}. A session of the published file is one of its question's: others may have its name."""
+    data: Any = public.read(public.LONGMEMEVAL, path)
+    if isinstance(data, dict):
+        return data
+    sessions, questions = {}, []
+    for one in data:
+        several = [f"{one['question_id']} {session}" for session in one["haystack_session_ids"]]
+        kept = dict(zip(several, one["haystack_sessions"], strict=True))
+        sessions |= kept
+        abstains = one["question_id"].endswith("_abs")
+        questions.append(
+            {
+                "question_id": one["question_id"], "question": one["question"],
+                "type": ABSTENTION if abstains else one["question_type"], "asked_at": _moment(one["question_date"]),
+                "haystack": list(zip(several, map(_moment, one["haystack_dates"]), strict=True)),
+                "evidence": [
+                    f"{session}:{number}"
+                    for session, turns in kept.items() for number, turn in enumerate(turns) if turn.get("has_answer")
+                ],
+                "evidence_sessions": [f"{one['question_id']} {session}" for session in one["answer_session_ids"]],
+            }
+        )  # fmt: skip
+    return {"sessions": sessions, "questions": questions}
+
+
+def _moment(words: str) -> str:
+    """ "2023/05/20 (Sat) 02:21" as ISO 8601, taken as UTC."""
+    return datetime.strptime(re.sub(r"\s*\(\w+\)", "", words), "%Y/%m/%d %H:%M").replace(tzinfo=UTC).isoformat()
+
+
+def read(path: str | None) -> list[Haystack]:
+    data = load(path)
     return [_haystack(one, data["sessions"]) for one in data["questions"]]
 
 
@@ -46,7 +80,7 @@ def _haystack(asked: dict[str, Any], sessions: dict[str, list[dict[str, str]]]) 
 
 def together(path: str) -> Haystack:
     """All sessions in one store, each at the time that the first question has it at; asked after the last."""
-    data = json.loads(Path(path).read_text(encoding="utf-8"))
+    data = load(path)
     times: dict[str, str] = {}
     for asked in data["questions"]:
         for session, at in asked["haystack"]:

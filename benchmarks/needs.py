@@ -1,8 +1,8 @@
 """How often `limpet eval` is right that a turn needed a memory, on text that was not written for it, and on histories.
 
-    python -m benchmarks.needs --locomo FILE --facts FILE   LoCoMo, with statements that each name their turn
-    python -m benchmarks.needs --longmemeval FILE           memories of strangers, against long answers: all by chance
-    python -m benchmarks.needs --histories 10               generated histories: the hit rate, true and reported
+    python -m benchmarks.needs --locomo FILE        LoCoMo, with its statements that each name their turn
+    python -m benchmarks.needs --longmemeval FILE   memories of strangers, against long answers: all by chance
+    python -m benchmarks.needs --histories 10       generated histories: the hit rate, true and reported
 
 `was_used`, the verdict of exposures, stands beside: it is meant for what was shown, not for all that is known.
 """
@@ -24,6 +24,9 @@ from limpet.features.evaluate.service import evaluate
 from limpet.text.attribution import was_used
 from tests.histories import SCOPE, History
 
+from . import public
+from .longmemeval import load
+
 # Statements of strangers that are known, and sessions whose answers are read.
 STRANGERS, SESSIONS = 1_000, 60
 
@@ -39,6 +42,15 @@ def versions(texts: list[str]) -> Versions:
 def needs(known: Versions, work: str, before: str) -> list[set[int]]:
     moment = SimpleNamespace(at=1, work=work, before=before, after="")
     return [set(map(int, one.ids)) for one in known.needs(moment)]
+
+
+def observed(conversations: list) -> list:
+    """The statements of LoCoMo's conversations, as published: {"session_1_observation": {speaker: [[fact, turn]]}}."""
+    return [
+        {"conversation": one["sample_id"], "fact": fact, "evidence": turn}
+        for one in conversations for session in one["observation"].values() for several in session.values()
+        for fact, turn in several
+    ]  # fmt: skip
 
 
 def locomo(conversations: list, facts: list) -> None:
@@ -129,15 +141,16 @@ def histories(first: int, count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("--locomo", "--facts", "--longmemeval"):
-        parser.add_argument(name, type=Path)
+    for name, what in (("locomo", ""), ("facts", "its statements, where FILE has none"), ("longmemeval", "")):
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=what)
     parser.add_argument("--histories", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="seed of the first of them")
     args = parser.parse_args()
-    if args.locomo and args.facts:
-        locomo(json.loads(args.locomo.read_text()), json.loads(args.facts.read_text()))
+    if args.locomo:
+        conversations = public.read(public.LOCOMO, args.locomo)
+        locomo(conversations, json.loads(args.facts.read_text()) if args.facts else observed(conversations))
     if args.longmemeval:
-        longmemeval(json.loads(args.longmemeval.read_text())["sessions"])
+        longmemeval(load(args.longmemeval)["sessions"])
     histories(args.first, args.histories)
 
 

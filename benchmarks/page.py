@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .harness import RESULTS, ROOT
+from .public import PUBLIC
 from .retrieval import BY_BEST_TURN, SESSION_LINES
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -408,16 +409,19 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "## The web page",
         web(results),
         "## Repeat it",
+        "\n".join(f"- {data.where()}" for data in PUBLIC),
+        "LoCoMo's development half is its first five conversations. LongMemEval's was 160 questions with haystacks of "
+        "50 sessions that were drawn anew: the published file is read too, and gives other figures.",
         "```\n"
         "python -m benchmarks.speed --sizes 1000,10000,100000,1000000 --peer memori --record\n"
         "python -m benchmarks.size --peer memori --record\n"
-        "python -m benchmarks.locomo --data locomo.json --record\n"
-        "python -m benchmarks.longmemeval --data longmemeval.json --record\n"
+        "python -m benchmarks.locomo --data locomo10.json --limit 5 --record\n"
+        "python -m benchmarks.longmemeval --data longmemeval_s_cleaned.json --record\n"
         "python -m benchmarks.own --record\n"
         "python -m benchmarks.injection --record\n"
         "python -m benchmarks.injection --cold --record\n"
         "python -m benchmarks.graph --record\n"
-        "python -m benchmarks.peers --sizes 10000 --data locomo.json --record\n"
+        "python -m benchmarks.peers --sizes 10000 --data locomo10.json --limit 5 --record\n"
         "python -m benchmarks.peers --sizes 2000 --only 'pmb-ai,limpet with its model' --pmb PYTHON"
         " --name peers-own-models --record\n"
         "python -m benchmarks.pages 100000 --browser --out pages-100k.json\n"

@@ -386,6 +386,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", default="10000", help="memories in the store, comma-separated; 0: no speed")
     parser.add_argument("--data", metavar="FILE", help="LoCoMo file: what comes back, too")
+    parser.add_argument("--limit", type=int, help="only its first N conversations")
     parser.add_argument("--queries", type=int, default=100, help="queries a measure (100)")
     parser.add_argument("--only", help="peers, comma-separated (all that are installed)")
     parser.add_argument("--pmb", metavar="PYTHON", help="a Python that has pmb-ai installed")
@@ -394,6 +395,7 @@ def main() -> None:
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")
     options = parser.parse_args()
+    haystacks = locomo.read(options.data)[: options.limit] if options.data else []
     OfPmb.python, OfPmb.model = options.pmb or "", options.pmb_model
     wanted = options.only.split(",") if options.only else list(PEERS)
     if unknown := [name for name in wanted if name not in PEERS]:
@@ -410,9 +412,8 @@ def main() -> None:
         }
         print(show_speed(size, speed[str(size)]) + "\n")
     quality: dict[str, Any] = {}
-    if options.data:
+    if haystacks:
         embedder = embedding_cache.load()
-        haystacks = locomo.read(options.data)
         asked = [name for name in wanted if name != "limpet with its model"]  # the same answers as limpet
         quality = {name: measure_quality(name, PEERS[name], haystacks, embedder) for name in asked}
         print(table(["LoCoMo, turn level", "any@5", "any@10", "all@10"], _quality_rows(quality)))

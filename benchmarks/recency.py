@@ -24,6 +24,7 @@ from limpet.model.clock import FixedClock
 
 from . import embedding_cache, longmemeval
 from .harness import ROOT, provenance, save, table
+from .retrieval import Haystack
 
 SET = ROOT / "tests" / "quality" / "recency"
 HALVES = {"tuning": "tuning.jsonl", "held-back": "held_back.jsonl"}
@@ -105,10 +106,10 @@ def run(half: str, embedder: Any, *, one_store: bool, **options: Any) -> list[As
     return asked
 
 
-def updates(path: str, embedder: Any, **options: Any) -> list[Asked]:
+def updates(haystacks: Sequence[Haystack], embedder: Any, **options: Any) -> list[Asked]:
     """LongMemEval's knowledge updates: the last turn of the evidence is to come before the first."""
     asked = []
-    for haystack in longmemeval.read(path):
+    for haystack in haystacks:
         question = haystack.questions[0]
         if question.category != "knowledge-update" or len(question.evidence) < 2:
             continue
@@ -166,6 +167,7 @@ def main() -> int:
     parser.add_argument("--json", metavar="OUT", help="write the figures here")
     parser.add_argument("--record", action="store_true", help="keep them in benchmarks/results")
     options = parser.parse_args()
+    haystacks = longmemeval.read(options.data) if options.data else []
     embedder = embedding_cache.load()
     given = {"lexical_only": True} if options.lexical else {}
     content = provenance() | {"one_store": options.one_store, "lexical": options.lexical}
@@ -178,8 +180,8 @@ def main() -> int:
             for one in asked:
                 if not one.right:
                     print(f"{one.id}  {one.group}, {one.form}: wanted at {one.wanted}, other at {one.other}")
-    if options.data:
-        rows = figures(updates(options.data, embedder, **given))
+    if haystacks:
+        rows = figures(updates(haystacks, embedder, **given))
         print(table(["LongMemEval", "questions", "right order, %", "first of all, %"], rows))
         content["longmemeval"] = as_dict(rows)
     embedder.save()

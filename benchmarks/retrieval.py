@@ -410,7 +410,7 @@ def _ablation(summaries: dict[str, dict[str, Any]]) -> str:
 
 def arguments(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", required=True, metavar="FILE", help="the data set, JSON")
+    parser.add_argument("--data", metavar="FILE", help="the data set; without it this says where it is")
     parser.add_argument("--level", choices=("turn", "session", "both"), default="both", help="what is scored (both)")
     parser.add_argument("--json", metavar="OUT", help="write figures and raw rows here")
     parser.add_argument("--record", action="store_true", help="keep the result in benchmarks/results/")

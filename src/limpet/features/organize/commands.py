@@ -35,7 +35,7 @@ def organize(args: Namespace) -> int:
         with output.progress("organizing") as progress:
             report = run_once(dry_run=args.dry_run, progress=progress)
         show = partial(_show, report, memory.scope, dry_run=args.dry_run)
-        return imported(memory, args, report, show, bad=bool(report.rejected))
+        return imported(memory, args, report, show, code=2 if report.rejected else 0)
 
 
 def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from ...model.errors import BadInput
 from ...pause import Pauses, ignored_in, is_ignored, read_folder
-from ..transfer import markdown
+from ..transfer import formats, markdown, texts
 from ..transfer.records import SKIPPED_FOLDERS, TransferReport, is_own_file
 from .clients import CLIENTS, read_transcript
 from .transcripts import Conversation, Turn, spoken
 
 MAX_FILES = 100_000
-SUFFIXES = (".jsonl", ".json", ".db", *markdown.SUFFIXES)
+SUFFIXES = (".jsonl", ".json", ".db", *texts.MARKDOWN)
 
 
 def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
@@ -35,7 +35,7 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
         for folder, folders, names in os.walk(path, followlinks=False):
             folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and name != ".git"]
             wanted = [Path(folder) / name for name in names if name.lower().endswith(SUFFIXES)]
-            inside += [one for one in wanted if is_own_file(one, report)]
+            inside += [one for one in wanted if is_own_file(one, one.name, report)]
             if len(inside) > MAX_FILES:
                 raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
         files += sorted(inside) if path.is_dir() else [path]
@@ -70,7 +70,7 @@ def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Convers
     if is_ignored(str(path), pauses.ignore):
         report.note("files whose path is ignored were left out")
         return
-    is_notes = path.name.lower().endswith(markdown.SUFFIXES)
+    is_notes = path.name.lower().endswith(texts.MARKDOWN)
     for conversation in _notes(path) if is_notes else read_transcript(path, report):
         folder = conversation.folder or (str(path.absolute().parent) if is_notes else "")
         if conversation.id in pauses.sessions or "off" in read_folder(folder)[1]:
@@ -92,13 +92,11 @@ def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Convers
 
 def _notes(path: Path) -> Iterator[Conversation]:
     """Yield a Markdown file's items and paragraphs as notes of its author. Limpet's own texts are left out."""
-    if path.stat().st_size > markdown.MAX_FILE_BYTES:
-        raise BadInput(f"{path} is too large: {markdown.MAX_FILE_BYTES:,} bytes at most")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not UTF-8: {error.reason} at {error.start}") from None
-    page = markdown.page_of(path.name, text.splitlines())
+    report = TransferReport(by_name=True)
+    lines = texts.read_lines(path, report)
+    if lines is None:
+        raise BadInput(f"{path}: {report.rejected[0][1]}")
+    page = texts.page_of(path.name, lines, formats.markdown)
     made, at = Conversation("notes", path), path.stat().st_mtime_ns // 1_000
     for chunk in page.chunks if "limpet" not in page.front else ():
         words = spoken(chunk.text) if markdown.OWN.search(chunk.text) is None else ""

@@ -28,7 +28,8 @@ def _listed(formats: Mapping[str, tuple[str, str, str]]) -> str:
 
 
 def _import(args: Namespace) -> int:
-    """Import a file. Return 2 when something was not taken; the rest is there all the same."""
+    """Import a file. Return 2 when a record was not understood, 1 when a file of a folder of text was left out; the
+    rest is there all the same."""
     if args.format == "transcripts":  # `limpet organize` under the name of an import
         from ..organize.commands import organize
 
@@ -47,7 +48,8 @@ def _import(args: Namespace) -> int:
         asks = args.format in READERS or args.format == "jsonl"
         if asks and report.new and not (args.trust or args.dry_run or args.json):
             _vouch(memory, args, source, report.new)
-        return imported(memory, args, report, partial(_show, report, args), bad=bool(report.rejected))
+        code = (1 if report.by_name else 2) if report.rejected else 0
+        return imported(memory, args, report, partial(_show, report, args), code=code)
 
 
 # Memories that are listed before a person vouches for them.
@@ -73,7 +75,7 @@ def _show(report: TransferReport, args: Namespace) -> None:
     output.line(
         f"{'would be ' if args.dry_run else ''}new {report.new:,}, changed {report.changed:,}, "
         f"known already {report.known:,}, links {report.links:,}, "
-        f"not understood {len(report.rejected) + report.more_rejected:,}"
+        f"{'left out' if report.by_name else 'not understood'} {len(report.rejected) + report.more_rejected:,}"
     )
     if report.quarantined:
         why = "read like instructions, or say otherwise than what is trusted more"

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from ...model.errors import BadInput
-from . import markdown
-from .records import MAX_NAME, Link, Record, TransferReport, cleaned, digest, mapping, picked, records_from
+from . import markdown, texts
+from .records import MAX_NAME, Link, Record, TransferReport, cleaned, digest, is_own_file, mapping, picked, records_from
 
 # The largest item of a JSON array.
 MAX_ITEM_CHARACTERS = 32_000_000
@@ -264,11 +264,13 @@ def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
     """Yield records of the folder `path`. A file's name is its id: a changed file edits its memory. Raises BadInput."""
     if not path.is_dir():
         raise BadInput(f"{path} is no folder")
-    names = [name for name in markdown.names_of(path, report) if "/" not in name and name.endswith(".md")]
+    names = sorted(file.name for file in path.glob("*.md") if is_own_file(file, file.name, report))
+    if not names:
+        raise BadInput(f"{path} holds no Markdown files")
     files = [path / name for name in names if name != INDEX]
     entries, known = dict[str, tuple[str, str]](), set(files)  # file -> its title and hook
     ids = {file.stem.lower(): file.name for file in files}  # the names by which files link to each other
-    for number, line in enumerate((markdown.read_lines(path / INDEX, report) or []) if INDEX in names else [], 1):
+    for number, line in enumerate((texts.read_lines(path / INDEX, report) or []) if INDEX in names else [], 1):
         entry = ENTRY.match(line)
         if entry and path / entry[2] in known:
             entries[(path / entry[2]).name] = (entry[1].strip(), (entry[3] or "").strip())
@@ -277,7 +279,7 @@ def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
             report.bad(f"{INDEX}:{number}", f"{problem}: {line.strip()[:100]}")
     for done, file in enumerate(files, 1):
         report.at(done, len(files))
-        lines = markdown.read_lines(file, report)
+        lines = texts.read_lines(file, report)
         if lines is not None:
             yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
 

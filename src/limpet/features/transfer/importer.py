@@ -10,28 +10,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import format_time
 from ...model.dataclass import replace
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, SYMMETRIC_TYPES, TEMPORAL
-from ...model.errors import BadInput, LimpetError, NotFound
+from ...model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ...model.ids import parse_id
-from ...model.memory import STORED_TYPES, UNVOUCHED, is_below, least_trusted, unlike_topics
+from ...model.memory import KINDS, STORED_TYPES, UNVOUCHED, is_below, least_trusted, unlike_topics
 from ...recall.lookup import INDEXED
 from ...remember.decide import state
 from ...remember.restate import reasons_of
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
+from ...vectors.reader import shared
 from .records import MARK, Link, Record, TransferReport, digest, imported_id
 from .schema import Acyclic
 
 if TYPE_CHECKING:
     from ...context import Context
+    from ...store import Store
 
 # Records, or links, in one transaction.
 BATCH = 1_000
 ORIGIN = "import"
+
+# Probability from which a statement gets the kind that the reader says; else it is a note.
+SURE_OF_KIND = 0.5
 
 _PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
 _Statement = tuple[Record, ValidStatement]
@@ -61,6 +67,24 @@ def vouch(context: Context, claims: Mapping[bytes, str]) -> None:
 
     if claims:
         context.write(write)
+
+
+def _kinds(texts: Sequence[str]) -> list[str]:
+    """Return what the reader takes texts for; a note is what it knows no language or no kind of."""
+    reader = shared()
+    kinds = ["note"] * len(texts)
+    with suppress(EmbedderUnavailable):
+        read = [at for at, text in enumerate(texts) if reader.reads(text)]
+        for at, shares in zip(read, reader.answers("worth", [("", texts[at]) for at in read]), strict=True):
+            best = max(shares, key=shares.__getitem__)
+            if best in KINDS and shares[best] >= SURE_OF_KIND:
+                kinds[at] = best
+    return kinds
+
+
+def _there(store: Store, part: Sequence[_Statement]) -> set[bytes]:
+    """Return the ids that are there: the event that makes a memory has its id."""
+    return {event.id for event in store.ledger.events(ids=[valid.id for _, valid in part if valid.id])}
 
 
 class Importer:
@@ -144,9 +168,10 @@ class Importer:
         return valid if self._trusted else replace(valid, trust=UNVOUCHED)
 
     def _write(self, part: list[_Statement]) -> None:
+        part = self._with_kinds(part)
+
         def decide(writer: Writer) -> list[str]:
-            # The event that makes a memory has its id, so that one look-up tells which are there.
-            there = {event.id for event in writer.reads.ledger.events(ids=[valid.id for _, valid in part if valid.id])}
+            there = _there(writer.reads, part)
             return [self._decide(writer, record, valid, valid.id in there) for record, valid in part]
 
         outcomes = self._context.write(decide) if part else []
@@ -169,6 +194,16 @@ class Importer:
                 self._report.bad(record.place, outcome)
         if used:
             self._context.store.usage.restore(used)
+
+    def _with_kinds(self, part: list[_Statement]) -> list[_Statement]:
+        """Return statements with the kind that the reader says, where the source says none and they are new."""
+        there = _there(self._context.store, part)
+        asked = [(record, valid) for record, valid in part if record.prose and valid.id not in there]
+        kinds = {
+            valid.id: kind
+            for (_, valid), kind in zip(asked, _kinds([record.prose or "" for record, _ in asked]), strict=True)
+        }
+        return [(record, replace(valid, kind=kinds.get(valid.id, valid.kind))) for record, valid in part]
 
     def _decide(self, writer: Writer, record: Record, valid: ValidStatement, known: bool) -> str:
         """Return created, quarantined, proposed (both wait for review), known, changed, or why it was not taken."""

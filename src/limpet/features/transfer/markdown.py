@@ -1,37 +1,29 @@
-"""Folders of Markdown: notes, CLAUDE.md, AGENTS.md and rules files, chunked into statements that link to each other. A
-statement's id follows from its file, heading and text, so importing again brings only new or changed ones."""
+"""Markdown: front matter, lines chunked into statements, and an export as a folder. Folders are read by `texts.py`."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import count, islice, takewhile
 from pathlib import Path
-from posixpath import normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
 
 from ...model.clock import format_time
-from ...model.errors import BadInput
 from ...model.memory import Memory
 from .files import new_folder
-from .records import Link, Record, TransferReport, cleaned, digest, facts_of, files_below, kind_of, parsed, text_list
+from .records import facts_of
 
 if TYPE_CHECKING:
     from .service import Source
 
 MAX_FILE_BYTES = 5_000_000
 MAX_FILES = 100_000
-SUFFIXES = (".md", ".markdown", ".mdx", ".mdc")
 # Files that instruct agents: their statements are preferences.
 RULES = frozenset(
     {"claude.md", "claude.local.md", "agents.md", "agent.md", "gemini.md", "copilot-instructions.md", ".cursorrules",
      ".windsurfrules", ".clinerules", ".goosehints"}
 )  # fmt: skip
-RULE_FOLDERS = (".cursor/rules/", ".windsurf/rules/", ".clinerules/", ".claude/rules/", ".github/instructions/")
-HIDDEN_FOLDERS = frozenset({".cursor", ".windsurf", ".clinerules", ".claude", ".github"})
 # What an export of limpet's own says of a statement, behind it.
 OWN = re.compile(r"\s*<!-- limpet (\{.*\}) -->\s*$")
 WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
@@ -41,9 +33,6 @@ _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(.*)")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _COMMENT = re.compile(r"<!--.*-->\s*")
 _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
-_LINK = re.compile(r"\]\(([^()\s]{1,500}?\.(?:md|markdown|mdx|mdc))(?:#[^()\s]{0,200})?\)")
-_TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
-_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 # Front matter longer than this is none.
 MAX_FRONT_LINES = 500
 MAX_FRONT_CHARS = 100_000
@@ -149,100 +138,16 @@ def front_scalar(text: str) -> Any:
 
 
 class Chunk(NamedTuple):
-    """One statement of a file."""
+    """One statement of a file, from one of its lines to another, both counted from 1."""
 
     line: int
+    last: int
     text: str
     headings: tuple[str, ...]
     id: str = ""
 
 
-class Page(NamedTuple):
-    """One file, chunked."""
-
-    name: str  # relative to the folder, with /
-    front: dict[str, Any]
-    chunks: list[Chunk]
-    bad: list[tuple[int, str]]
-
-
-def read(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Yield records of a folder, or of one file. Raises BadInput."""
-    root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report))
-    # Links lead forward too: first collect the names that can be linked to.
-    places: dict[str, str] = {}
-    for name in names:
-        page = page_of(name, read_lines(root / name, None) or [])
-        title = page.front.get("title") or page.front.get("name")
-        aliases = (name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name, title, page.front.get("permalink"))
-        for alias in aliases if page.chunks else ():
-            if isinstance(alias, str):
-                places.setdefault(alias.strip().lower(), page.chunks[0].id)
-    for done, name in enumerate(names, 1):
-        report.at(done, len(names))
-        lines = read_lines(root / name, report, name)
-        if lines is not None:
-            yield from _records(page_of(name, lines), (root / name).stat().st_mtime, places, report)
-
-
-def names_of(path: Path, report: TransferReport) -> list[str]:
-    """Return the Markdown files of a folder, sorted. Raises BadInput."""
-
-    def wanted(name: str) -> bool:
-        return name.lower().endswith(SUFFIXES) or name.lower().rsplit("/", 1)[-1] in RULES
-
-    names = sorted(islice(files_below(path, wanted, report, hidden=HIDDEN_FOLDERS), MAX_FILES + 1))
-    if len(names) > MAX_FILES:
-        raise BadInput(f"{path} holds more than {MAX_FILES:,} Markdown files")
-    if not names:
-        raise BadInput(f"{path} holds no Markdown files")
-    return names
-
-
-def read_lines(file: Path, report: TransferReport | None, name: str = "") -> list[str] | None:
-    """Return the lines of a text file; None for an unreadable one, which goes into the report if there is one."""
-    try:
-        with file.open("rb") as opened:
-            raw = opened.read(MAX_FILE_BYTES + 1)
-        if len(raw) > MAX_FILE_BYTES:
-            raise BadInput(f"more than {MAX_FILE_BYTES:,} bytes")
-        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8: {error.reason} at {error.start}"
-    except BadInput as error:
-        problem = error.message
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-    if report is not None:
-        report.bad(name or file.name, problem)
-    return None
-
-
-def page_of(name: str, lines: list[str]) -> Page:
-    """Chunk a file's lines. Pure."""
-    front = front_matter(lines)
-    chunks, bad = chunk(lines, front.lines)
-    bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
-    seen: Counter[str] = Counter()
-    for place, statement in enumerate(chunks):
-        mark = OWN.search(statement.text)
-        key = f"{name}#{'/'.join(statement.headings)[:300]}#{digest(statement.text)}"
-        if mark:  # the statement is the same one, whatever was done to its words
-            key = f"limpet {_own_fields(mark[1]).get('id') or digest(mark[1])}"
-        seen[key] += 1
-        chunks[place] = statement._replace(id=key if seen[key] == 1 else f"{key}#{seen[key]}")
-    return Page(name, front.values, chunks, bad)
-
-
-def _own_fields(mark: str) -> dict[str, Any]:
-    """Return the fields in limpet's own mark of a statement; {} if it is no longer JSON."""
-    try:
-        return parsed(mark)
-    except BadInput:
-        return {}
-
-
-def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, str]]]:
+def chunk(lines: list[str]) -> tuple[list[Chunk], list[tuple[int, str]]]:
     """Return statements, and the lines that are no statements as they are, with the reason. A statement is a list item
     with its indented lines, a paragraph, a table, a fenced block with the paragraph before it, or a list with the line
     before it that ends with a colon. Headings, rules and comments are in none. Pure."""
@@ -253,11 +158,12 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
     def close() -> None:
         nonlocal item, leads
         if text := "\n".join(taken).strip():
-            chunks.append(Chunk(line=began, text=text, headings=tuple(name for _, name in headings)))
+            last = began + len("\n".join(taken).rstrip().split("\n")) - 1
+            chunks.append(Chunk(began, last, text, tuple(name for _, name in headings)))
         taken.clear()
         item = leads = False
 
-    at = start
+    at = 0
     while at < len(lines):
         line, began = lines[at], began if taken else at + 1
         fence, bullet, indented = _FENCE.match(line), _BULLET.match(line), line.startswith(("  ", "\t"))
@@ -302,53 +208,6 @@ def chunk(lines: list[str], start: int) -> tuple[list[Chunk], list[tuple[int, st
 
 def _dedent(line: str) -> str:
     return line[2:] if line.startswith("  ") else line.removeprefix("\t")
-
-
-def _records(page: Page, modified: float, places: dict[str, str], report: TransferReport) -> Iterator[Record]:
-    for line, problem in page.bad:
-        report.bad(f"{page.name}:{line}", problem)
-    if not page.chunks:
-        report.note("files without statements")
-    front = page.front
-    tags = [tag for name in ("tags", "topics") for text in text_list(front.get(name)) for tag in text.split(",")]
-    tags = [tag.strip().removeprefix("#") for tag in tags if tag.strip(" #")]
-    created = next((front[name] for name in ("created", "date", "created_at") if front.get(name)), modified)
-    rules = page.name.rsplit("/", 1)[-1].lower() in RULES or any(folder in f"/{page.name}" for folder in RULE_FOLDERS)
-    kind = kind_of(front.get("type"), {}) or ("preference" if rules else "note")
-    for statement in page.chunks:
-        text, place = statement.text, f"{page.name}:{statement.line}"
-        own = OWN.search(text)
-        given = _own_fields(own[1]) if own else {}
-        metadata: dict[str, Any] = {"file": page.name}
-        if own:
-            text = text[: own.start()]
-            metadata |= given["metadata"] if isinstance(given.get("metadata"), dict) else {}
-            topics = [given.get("topics", tags)]
-        else:
-            if statement.headings:
-                metadata["heading"] = " > ".join(statement.headings)[:1_000]
-            topics = [*tags, *_TAG.findall(_CODE.sub("", text)), *statement.headings[-1:]]
-        yield cleaned(
-            place, report, id=statement.id, content=text, kind=given.get("kind"), default=kind, topics=topics,
-            created=given.get("since") or created, valid_to=given.get("until"),
-            **{name: given.get(name) for name in ("key", "confidence", "importance", "session", "speaker")},
-            source=place[:2_000], metadata=metadata,
-            links=tuple(dict.fromkeys(_links(page.name, text, statement.id, places, report))),
-        )  # fmt: skip
-
-
-def _links(page: str, text: str, id: str, places: dict[str, str], report: TransferReport) -> Iterator[Link]:
-    """Yield links to other files that a text names."""
-    folder = page.rpartition("/")[0]
-    names = WIKI.findall(text)
-    for link in map(unquote, _LINK.findall(text)):
-        names.append(normpath(link.lstrip("/") if link.startswith("/") or not folder else f"{folder}/{link}"))
-    for name in names:
-        target = places.get(name.strip().lower())
-        if target is None:
-            report.note("links to files that are not there")
-        elif target != id:
-            yield Link(type="related_to", target=target)
 
 
 # -- written

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from ...model.encode import JsonForm
     from .records import TransferReport
 
-# Rejected lines that are printed; --json has all.
-SHOWN_REJECTIONS = 20
+# Rejected lines that are printed, unless each is a file's; --json has all.
+SHOWN_REJECTIONS, MAX_SHOWN = 20, 10_000
 
 
-def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, bad: bool) -> int:
-    """Print what was imported (`show`: in words), make its vectors; return the exit code. `bad`: not all was taken."""
+def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, code: int) -> int:
+    """Print what was imported (`show`: in words), make its vectors; return the exit code."""
     if not args.json:
         show()
     more = embedded(memory, args)
     if args.json:
         result(report.as_dict() | more)
-    return 2 if bad else 0
+    return code
 
 
 def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
@@ -41,12 +41,12 @@ def notes(report: TransferReport) -> None:
     """Print what was kept in another way, and what was not understood, on stderr."""
     for what, count in sorted(report.notes.items()):
         words(f"{count:,} x {what}")
-    rejected(report.rejected, report.more_rejected)
+    rejected(report.rejected, report.more_rejected, most=MAX_SHOWN if report.by_name else SHOWN_REJECTIONS)
 
 
-def rejected(lines: Sequence[tuple[str, str]], more: int) -> None:
-    """Print what an import could not read, the first few one by one, on stderr."""
-    for place, reason in lines[:SHOWN_REJECTIONS]:
+def rejected(lines: Sequence[tuple[str, str]], more: int, most: int = SHOWN_REJECTIONS) -> None:
+    """Print what an import could not read, the first ones one by one, on stderr."""
+    for place, reason in lines[:most]:
         words(f"{place}: {reason}")
-    if (count := len(lines) - SHOWN_REJECTIONS + more) > 0:
+    if (count := len(lines) - most + more) > 0:
         words(f"... and {count:,} more; --json lists all")

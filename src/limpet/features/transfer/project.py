@@ -19,9 +19,9 @@ from ...model.ids import parse_id
 from ...model.memory import STATES, Filter, Memory
 from ...recall.lookup import INDEXED
 from ...remember.write import Writer
-from . import markdown
+from . import formats, markdown, texts
 from .importer import BATCH, ORIGIN, Importer
-from .records import Record, TransferReport, digest, files_below, mark_of
+from .records import Record, TransferReport, content_of, digest, files_below, mark_of
 from .sources import content_digest, lines_digest
 
 if TYPE_CHECKING:
@@ -61,15 +61,12 @@ def document_pieces(name: str, content: bytes) -> Iterator[Piece]:
     if name.lower().endswith(".pdf"):
         yield from _pages(name, content)
         return
-    lines = content.decode("utf-8-sig", "replace").splitlines()
-    chunks = markdown.page_of(name, lines).chunks
-    for place, chunk in enumerate(chunks, 1):
-        start, end = chunk.line - 1, chunks[place].line - 2 if place < len(chunks) else len(lines) - 1
-        while end > start and (not lines[end].strip() or lines[end].startswith("#")):
-            end -= 1
+    lines = formats.split_lines(formats.decoded(content)[0])
+    for chunk in texts.page_of(name, lines, formats.FORMATS[PurePosixPath(name).suffix.lower()]).chunks:
         heading = " > ".join(chunk.headings)
-        content_of = f"{name}: {heading}".rstrip() + f"\n{chunk.text}"
-        yield piece(f"{heading}#{digest(chunk.text)}", content_of, lines, start, end, topics=chunk.headings[-1:])
+        whole = f"{name}: {heading}".rstrip() + f"\n{chunk.text}"
+        key = f"{heading}#{digest(chunk.text)}"
+        yield piece(key, whole, lines, chunk.line - 1, chunk.last - 1, topics=chunk.headings[-1:])
 
 
 def _pages(name: str, content: bytes) -> Iterator[Piece]:
@@ -84,8 +81,8 @@ def _pages(name: str, content: bytes) -> Iterator[Piece]:
     try:
         for number, page in zip(range(1, MAX_PAGES + 1), PdfReader(io.BytesIO(content)).pages, strict=False):
             text = "\n".join(line.rstrip() for line in page.extract_text().splitlines() if line.strip())
-            if text:
-                yield Piece(f"page {number}", f"{name}: page {number}\n{text}", number, 0, digest(text))
+            for _, passage in formats.passages(text) if text else ():
+                yield Piece(f"page {number}", f"{name}: page {number}\n{passage}", number, 0, digest(passage))
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError) as error:
         raise BadInput(f"not a PDF that can be read: {str(error)[:200]}") from None
 
@@ -120,7 +117,7 @@ _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+!?|\*+/|\*(?!/)|//[/!]?|#+!?|--+|;+)\s?
 def code_pieces(name: str, content: bytes) -> Iterator[Piece]:
     """Yield the symbols of one file. Raises LimpetError when tree-sitter is not installed."""
     root = _parser(LANGUAGES[PurePosixPath(name).suffix.lower()]).parse(content).root_node
-    lines = content.decode("utf-8", "replace").splitlines()
+    lines = formats.split_lines(content.decode("utf-8", "replace"))
     first = next((node for node in root.named_children if node.type != "comment"), None)
     if doc := _string(first):
         assert first is not None
@@ -220,7 +217,10 @@ def _text(node: Node | None) -> str:
 # format -> (suffix -> bytes that such a file may have, its pieces)
 FORMATS: dict[str, tuple[dict[str, int], Callable[[str, bytes], Iterator[Piece]]]] = {
     "code": (dict.fromkeys(LANGUAGES, MAX_CODE_BYTES), code_pieces),
-    "docs": ({".pdf": MAX_PDF_BYTES} | dict.fromkeys(markdown.SUFFIXES, markdown.MAX_FILE_BYTES), document_pieces),
+    "docs": (
+        {".pdf": MAX_PDF_BYTES} | dict.fromkeys(filter(None, formats.FORMATS), markdown.MAX_FILE_BYTES),
+        document_pieces,
+    ),
 }
 
 
@@ -235,8 +235,11 @@ def index(context: Context, format: str, path: Path, report: TransferReport) -> 
     path = path.resolve()
     root, only = (path, None) if path.is_dir() else (path.parent, path.name)
     there = _stored(context, format, str(root), only)
-    wanted = files_below(root, lambda name: PurePosixPath(name).suffix.lower() in sizes, report, ignore=True)
-    names = [only] if only else list(wanted)
+
+    def why_not(name: str) -> str | None:
+        return "" if PurePosixPath(name).suffix.lower() in sizes else None
+
+    names = [only] if only else list(files_below(root, why_not, report, ignore=True))
     here = set(names)
     lost = {file: known for file, known in there.items() if file not in here}
     report.note("files that are gone", sum(any(row.state == "active" for row in known) for known in lost.values()))
@@ -246,8 +249,11 @@ def index(context: Context, format: str, path: Path, report: TransferReport) -> 
         for done, name in enumerate(names, 1):
             report.at(done, len(names))
             current = [memory for memory in there.get(name, ()) if memory.state != "archived"]
-            content = _content(root, name, sizes[PurePosixPath(name).suffix.lower()], report)
+            content = content_of(root / name, name, sizes[PurePosixPath(name).suffix.lower()], report)
             if content is None:
+                continue
+            if format == "code" and b"\0" in content[:8_192]:
+                report.note("binary files were skipped")
                 continue
             mark = content_digest(content)
             if current and all(mark_of(memory, INDEXED).get("file_digest") == mark for memory in current):
@@ -293,23 +299,6 @@ def _stored(context: Context, format: str, root: str, only: str | None) -> dict[
         if ours and not memory.superseded_by:
             there.setdefault(str(mark.get("file")), []).append(memory)
     return there
-
-
-def _content(root: Path, name: str, most: int, report: TransferReport) -> bytes | None:
-    """Return the bytes of a file; None for one that is not read, which the report says."""
-    path = root / name
-    try:
-        if path.stat().st_size > most:
-            report.note(f"files larger than {most:,} bytes were skipped")
-            return None
-        content = path.read_bytes()
-    except OSError as error:
-        report.bad(name, f"cannot be read: {error.strerror}")
-        return None
-    if b"\0" in content[:8_192] and not content.startswith(b"%PDF"):
-        report.note("binary files were skipped")
-        return None
-    return content
 
 
 def _record(format: str, root: Path, name: str, file_digest: str, piece: Piece) -> Record:

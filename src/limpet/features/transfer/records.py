@@ -69,6 +69,7 @@ class Record:
     uses: int = 0
     used: int | None = None
     archived: bool = False
+    prose: str | None = None  # what the reader is asked the kind of, once, when the record is new; None: of nothing
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,6 +98,14 @@ class TransferReport(JsonForm):
     purged: int = field(default=0, metadata=OPTIONAL)  # purged on other devices, erased here by this import
     untrusted: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events that wait, by device
     progress: Progress | None = None
+    by_name: bool = False  # files that are left out are rejected by their names, not counted among the notes
+
+    def left(self, name: str, why: str) -> None:
+        """Report a file that is not read. `why`: in words that fit one file and several."""
+        if self.by_name:
+            self.bad(name, why)
+        else:
+            self.note(why)
 
     def bad(self, place: str, reason: str) -> None:
         """Report an item that was not understood or not taken."""
@@ -225,16 +234,27 @@ def records_from(
                 yield record
 
 
-def is_own_file(path: Path, report: TransferReport) -> bool:
-    """Return whether a path is a regular file; report others as skipped: a link may lead out of the folder, a pipe may
+def is_own_file(path: Path, name: str, report: TransferReport) -> bool:
+    """Return whether a path is a regular file; report others as left out: a link may lead out of the folder, a pipe may
     never end."""
     if path.is_symlink():
-        report.note("links of the file system were not followed")
-        return False
-    if not path.is_file():
-        report.note("pipes, sockets and other things that are no regular files were skipped")
-        return False
-    return True
+        report.left(name, "links of the file system were not followed")
+    elif not path.is_file():
+        report.left(name, "pipes, sockets and other things that are no regular files were skipped")
+    else:
+        return True
+    return False
+
+
+def content_of(path: Path, name: str, most: int, report: TransferReport) -> bytes | None:
+    """Return the bytes of a file; None for one that is too large or unreadable, which the report says."""
+    try:
+        if path.stat().st_size <= most:
+            return path.read_bytes()
+        report.left(name, f"files larger than {most:,} bytes were skipped")
+    except OSError as error:
+        report.bad(name, f"cannot be read: {error.strerror}")
+    return None
 
 
 # Folders that are never looked into.
@@ -242,11 +262,14 @@ SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packag
 
 
 def files_below(
-    root: Path, wanted: Callable[[str], bool], report: TransferReport, *, hidden: frozenset[str] = frozenset(),
+    root: Path, why_not: Callable[[str], str | None], report: TransferReport, *, hidden: frozenset[str] = frozenset(),
     ignore: bool = False,
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the wanted files in a folder by their names relative to it, with /. Links are not followed. `hidden`:
-    folders beginning with a dot to look into; `ignore`: obey .gitignore."""
+    """Yield the wanted files in a folder by their names relative to it, with /. Links are not followed.
+
+    `why_not`: "" for a wanted name; else why it is left out, None: nobody asks. `hidden`: folders beginning with a dot
+    to look into; `ignore`: obey .gitignore.
+    """
     rules: dict[str, GitIgnoreSpec] = {}  # by the folder that they are in
 
     def ignored(name: str) -> bool:
@@ -254,7 +277,10 @@ def files_below(
         words = (spec.check_file(name[len(base) :]).include for base, spec in rules.items() if name.startswith(base))
         return [False, *(bool(word) for word in words if word is not None)][-1]
 
-    for place, folders, files in os.walk(root, followlinks=False):
+    def unreadable(error: OSError) -> None:
+        report.bad(Path(error.filename).relative_to(root).as_posix(), f"cannot be read: {error.strerror}")
+
+    for place, folders, files in os.walk(root, onerror=unreadable, followlinks=False):
         here = Path(place).relative_to(root).as_posix()
         base = "" if here == "." else f"{here}/"
         if ignore and ".gitignore" in files and (Path(place) / ".gitignore").is_file():
@@ -265,16 +291,17 @@ def files_below(
                 rules[base] = GitIgnoreSpec.from_lines(text.splitlines())
             except (OSError, ValueError) as error:
                 report.bad(f"{base}.gitignore", f"cannot be read: {error}")
-        folders[:] = sorted(
-            name
-            for name in folders
-            if (not name.startswith(".") or name in hidden)
-            and name not in SKIPPED_FOLDERS
-            and not ignored(f"{base}{name}/")
-        )
-        for name in sorted(base + file for file in files):
-            if wanted(name) and not ignored(name) and is_own_file(root / name, report):
-                yield name
+        links = [name for name in folders if (root / base / name).is_symlink()]
+        skipped = [name for name in folders if (name[0] == "." and name not in hidden) or name in SKIPPED_FOLDERS]
+        report.note("hidden folders, and folders of packages, were not looked into", len(skipped))
+        folders[:] = sorted(name for name in {*folders} - {*links, *skipped} if not ignored(f"{base}{name}/"))
+        for name in sorted(base + file for file in (*files, *links)):
+            why = why_not(name)
+            if why is not None and not ignored(name) and is_own_file(root / name, name, report):
+                if why:
+                    report.left(name, why)
+                else:
+                    yield name
 
 
 def kind_of(name: Any, others: dict[str, str]) -> str | None:

@@ -43,7 +43,12 @@ READERS: dict[str, tuple[str, str, str]] = {
     "mem0": ("exports", "read_mem0", "a JSON export of mem0"),
     "mcp": ("programs", "read_mcp", "JSONL of the MCP reference memory server"),
     "claude-memory": ("exports", "read_claude_memory", "Claude Code's memory folder"),
-    "markdown": ("markdown", "read", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
+    "markdown": ("texts", "read_markdown", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
+    "text": (
+        "texts",
+        "read",
+        "a folder of text, or one file: .txt, .md, .rst, .org, no suffix; any encoding",
+    ),
     "chatgpt": ("exports", "read_chats", "ChatGPT's data export: the zip, or conversations.json"),
     "claude": ("exports", "read_chats", "Claude's data export: the zip, or conversations.json"),
 }
@@ -52,7 +57,7 @@ TAKERS: dict[str, tuple[str, str, str]] = {
     "jsonl": ("jsonl", "read", "an export, or plain statements"),
     "segments": ("segments", "read", "what other devices exported into a shared folder"),
     "code": ("project", "index", "a project's source code: symbols with their docstrings; again: what changed"),
-    "docs": ("project", "index", "a project's documents: Markdown and PDF; again: what changed"),
+    "docs": ("project", "index", "a project's documents: text and PDF, in passages; again: what changed"),
 }
 WRITERS: dict[str, tuple[str, str, str]] = {
     "jsonl": ("jsonl", "write", "the ledger of every scope, one event a line, lossless"),
@@ -62,6 +67,8 @@ WRITERS: dict[str, tuple[str, str, str]] = {
     "mcp": ("programs", "write_mcp", "JSONL of the MCP reference memory server"),
     "memori": ("programs", "write_memori", "JSONL as `memori import` reads it"),
 }
+# Folders that people move in with: each file that is left out is named. A statement has one id in both formats.
+TEXT = ("markdown", "text")
 # limpet's own, which hold every scope.
 OWN = ("jsonl", "segments")
 
@@ -97,7 +104,7 @@ def import_from(
     from .records import TransferReport
 
     read = _function(format, TAKERS | READERS)
-    report = TransferReport(progress=progress)
+    report = TransferReport(progress=progress, by_name=format in TEXT)
     if format == "segments":
         read(context.store, Path(path), report, dry_run=dry_run)
         return report
@@ -109,7 +116,7 @@ def import_from(
             elif format in TAKERS:
                 read(target, format, Path(path), report)
             else:
-                importer = Importer(target, format=format, report=report, trusted=trust)
+                importer = Importer(target, format=TEXT[0] if format in TEXT else format, report=report, trusted=trust)
                 importer.run(records(format, Path(path), report))
         except KeyboardInterrupt:
             stored = f"the first {report.new:,} new memories of it are" if report.new else "nothing of it is"

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...model.errors import BadInput
 from ...recall.lookup import INDEXED
 
 if TYPE_CHECKING:
@@ -56,7 +57,12 @@ def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
     if content_digest(content) == mark.get("file_digest"):
         return "fresh"
     # Look for the same lines in the whole file, first where they were.
-    lines = content.decode("utf-8-sig", "replace").splitlines()
+    from .formats import decoded, split_lines
+
+    try:
+        lines = split_lines(decoded(content)[0])
+    except BadInput:
+        return "drifted"
     places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
     same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)
     return "fresh" if same else "drifted"
