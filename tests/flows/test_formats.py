@@ -119,7 +119,7 @@ SOURCES = {
     "mem0": (_mem0, {"one", "two"}, 0),
     "mcp": (_mcp, {"Ann: likes tea", "Shop is a project", "Ann works on Shop"}, 1),
     "claude-memory": (_claude_memory, {"one [[two]]", "two"}, 1),
-    "markdown": (_markdown, {"one", "two [[other]]", "three"}, 1),
+    "markdown": (_markdown, {"notes > Style: one", "notes > Style: two [[other]]", "other: three"}, 1),
     "chatgpt": (_chatgpt, {"one", "two"}, 0),
     "claude": (_claude, {"one", "two"}, 0),
 }
@@ -549,30 +549,33 @@ def test_a_changed_file_of_claude_memory_is_an_edited_memory(memory, tmp_path):
 
 
 def test_markdown_is_chunked_with_headings_topics_and_places(memory, tmp_path):
-    (tmp_path / "CLAUDE.md").write_text(
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "CLAUDE.md").write_text(
         "# Project\n\nIntro paragraph\nof two lines.\n\n## Style\n\n- Tabs\n  - wide ones\n- Run:\n\n  ```sh\n  make\n  ```\n\n"
         "Steps:\n\n1. first\n2. second\n\n---\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
     )
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "note.md").write_text(
+    (folder / "sub").mkdir()
+    (folder / "sub" / "note.md").write_text(
         "---\ntitle: A Note\npermalink: sub/note\ntags: [alpha, beta]\ntype: note\nodd: {x: 1}\n@bad\n---\n\n"
         "- [decision] Use SQLite #db (because)\n- depends_on [[CLAUDE]]\n- relates_to [[Nowhere]]\n"
         "- See [the file](/CLAUDE.md).\n"
     )
-    report = memory.import_from("markdown", tmp_path)
+    report = memory.import_from("markdown", folder)
 
     found = held(memory)
-    assert "Tabs\n- wide ones" in found and "Run:\n\n```sh\nmake\n```" in found
-    assert "Steps:\n\n1. first\n2. second" in found
-    assert "Intro paragraph\nof two lines." in found
-    assert found["Tabs\n- wide ones"].source == "CLAUDE.md:8"
-    assert found["Tabs\n- wide ones"].metadata["heading"] == "Project > Style"
-    assert found["Tabs\n- wide ones"].topics == ("Style",)
-    assert found["Tabs\n- wide ones"].kind == "preference"
-    note = found["[decision] Use SQLite #db (because)"]
+    style, intro = "Project > Style: ", "Project: Intro paragraph\nof two lines."
+    assert style + "Run:\n\n```sh\nmake\n```" in found
+    assert style + "Steps:\n\n1. first\n2. second" in found
+    assert intro in found
+    tabs = found[style + "Tabs\n- wide ones"]
+    assert (tabs.source, tabs.metadata["heading"], tabs.topics) == ("CLAUDE.md:8", "Project > Style", ("Style",))
+    assert tabs.kind == "preference"
+    assert "Project > Style:\n| a | b |\n|---|---|\n| 1 | 2 |" in found
+    note = found["sub > A Note: [decision] Use SQLite #db (because)"]
     assert (note.kind, note.topics) == ("note", ("alpha", "beta", "db"))
-    assert ("depends_on [[CLAUDE]]", "related_to", "Intro paragraph\nof two lines.", 1.0) in edges(memory)
-    assert ("See [the file](/CLAUDE.md).", "related_to", "Intro paragraph\nof two lines.", 1.0) in edges(memory)
+    assert ("sub > A Note: depends_on [[CLAUDE]]", "related_to", intro, 1.0) in edges(memory)
+    assert ("sub > A Note: See [the file](/CLAUDE.md).", "related_to", intro, 1.0) in edges(memory)
     assert report.notes["links to files that are not there"] == 1
     assert [place for place, _ in report.rejected] == ["sub/note.md:7"]
 
@@ -626,7 +629,7 @@ def test_markdown_follows_no_link_out_of_its_folder(memory, tmp_path):
     (tmp_path / "in" / "a.md").write_text("here\n")
     (tmp_path / "in" / "b.md").symlink_to(tmp_path / "outside.md")
     memory.import_from("markdown", tmp_path / "in")
-    assert set(held(memory)) == {"here"}
+    assert set(held(memory)) == {"a: here"}
 
 
 def test_memories_as_markdown_come_back(memory, other, tmp_path):

@@ -75,10 +75,14 @@ def test_the_folder_of_notes_of_basic_memory_comes_in_as_markdown(memory, tmp_pa
     assert report.rejected == []
     assert dict(report.notes) == {"links to files that are not there": 1}
     found = held(memory)
-    assert {"How we brew.", "requires [[Not There]]", "The kitchen is on the second floor"} <= set(found)
-    method = found["[method] Pour over gives more clarity than French press #taste"]
+    assert {
+        "Coffee Brewing: How we brew.", "Coffee Brewing > Relations: requires [[Not There]]",
+        "Kitchen: The kitchen is on the second floor",
+    } <= set(found)  # fmt: skip
+    method = found["Coffee Brewing > Observations: [method] Pour over gives more clarity than French press #taste"]
     assert (method.kind, method.topics) == ("note", ("coffee", "taste", "Observations"))
-    assert ("part_of [[Kitchen]]", "related_to", "The kitchen is on the second floor") in linked(memory)
+    part = "Coffee Brewing > Relations: part_of [[Kitchen]]"
+    assert (part, "related_to", "Kitchen: The kitchen is on the second floor") in linked(memory)
     assert memory.import_from("markdown", tmp_path / "notes").known == report.new
 
 

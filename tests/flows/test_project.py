@@ -213,33 +213,110 @@ def test_a_dry_run_stores_nothing(memory, project):
     assert memory.count() == 0
 
 
-def test_pages_of_a_pdf(memory, tmp_path):
-    """A PDF by hand, of one page; and one that is none."""
-    text = b"BT /F1 12 Tf 72 720 Td (The warranty ends after two years) Tj ET"
+def pdf(*pages):
+    """A PDF by hand; each page is some lines."""
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(text), text),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /Pages /Kids [%s] /Count %d >>"
+        % (b" ".join(b"%d 0 R" % (5 + 2 * number) for number in range(len(pages))), len(pages)),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
+    for lines in pages:
+        text = b"BT /F1 12 Tf 14 TL 72 720 Td " + b" ".join(b"(%s) Tj T*" % line.encode() for line in lines) + b" ET"
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(text), text))
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R "
+            b"/Resources << /Font << /F1 3 0 R >> >> >>" % len(objects)
+        )
     out, places = b"%PDF-1.4\n", []
     for number, one in enumerate(objects, 1):
         places.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (number, one)
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"xref\n0 6\n0000000000 65535 f \n%strailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
-        table,
-        len(out),
-    )
+    size = len(objects) + 1
+    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        size, table, size, len(out),
+    )  # fmt: skip
+
+
+def test_pages_of_a_pdf(memory, tmp_path):
+    """One of a page, one that is none, and one of pictures only."""
     (tmp_path / "papers").mkdir()
-    (tmp_path / "papers" / "warranty.pdf").write_bytes(out)
+    (tmp_path / "papers" / "warranty.pdf").write_bytes(pdf(["The warranty ends after two years"]))
     (tmp_path / "papers" / "broken.pdf").write_bytes(b"%PDF-1.4 and nothing more")
+    (tmp_path / "papers" / "scanned.pdf").write_bytes(pdf([""]))
     report = memory.import_from("docs", tmp_path / "papers")
-    assert [place for place, _ in report.rejected] == ["broken.pdf"]
+    assert [place for place, _ in report.rejected] == ["broken.pdf", "scanned.pdf"]
+    assert report.rejected[1][1] == "no text in it: pictures of pages are not read"
     (one,) = memory.list().memories
     assert one.content == "warranty.pdf: page 1\nThe warranty ends after two years"
     assert (one.source, memory.get(one.id).source_state) == ("warranty.pdf page 1", "fresh")
+
+
+# A page of a lease, as its lines stand in a PDF.
+LEASE = """The tenant may use the yard on weekdays between seven in the morning and six in the evening.
+Vehicles are parked along the northern wall, and never in front of the hydrant. Bicycles have
+a rack of their own beside the gate. Refuse is collected on Mondays; the bins go back behind the
+fence on the same day.
+The tenant keeps the roof drains clear of leaves. After a storm they are looked at within two
+days, and what is broken is reported to the landlord in writing. Repairs above two hundred
+pounds are the landlord's, repairs below that are the tenant's.
+The deposit is four thousand one hundred pounds. It is held by the Millbrook deposit scheme,
+and returned within thirty days of the last inspection, less what cleaning costs.
+Subletting of single benches is allowed to members of the association. A bench may not be
+sublet for longer than three months, and the landlord is told the name of who uses it.
+Noise is limited to fifty-five decibels at the boundary after eight in the evening.""".splitlines()
+
+
+def test_a_page_is_passages_and_the_answer_is_one_of_them_with_its_page(memory, tmp_path, path, capsys):
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "lease.pdf").write_bytes(pdf(["This lease is between the landlord and the tenant."], LEASE))
+    memory.import_from("docs", papers)
+    memory.work()
+    passages = contents(memory)
+    assert len(passages) == 3 and all(len(text) < 850 for text in passages)
+    assert " ".join(LEASE) == " ".join(
+        " ".join(text.split("\n", 1)[1].split()) for text in sorted(passages, key=lambda text: text.split("\n")[1] != LEASE[0])
+        if text.startswith("lease.pdf: page 2\n")
+    )  # fmt: skip
+
+    for question, answer in (
+        ("Where do vehicles park?", "northern wall"), ("Who holds the deposit?", "Millbrook"),
+        ("How loud may it be in the evening?", "fifty-five decibels"),
+    ):  # fmt: skip
+        first = memory.recall(question).items[0]
+        assert answer in first.content and first.content.startswith("lease.pdf: page 2\n"), question
+        assert first.source == "lease.pdf page 2"
+    assert main(["--store", str(path), "--scope", "project:api", "recall", "who holds the deposit?", "-k", "1"]) == 0
+    said = capsys.readouterr().out
+    assert "lease.pdf: page 2" in said and "Millbrook" in said and "parked along" not in said
+
+    again = memory.import_from("docs", papers)
+    assert (again.new, again.known) == (0, 3)
+    assert again.notes == {"files that did not change were not read again": 1}
+
+
+def test_a_long_paragraph_is_passages_that_each_know_their_file(memory, project):
+    text = " ".join(LEASE)
+    (project / "docs" / "lease.rst").write_text(f"Lease\n=====\n\n{text}\n")
+    memory.import_from("docs", project / "docs" / "lease.rst")
+    one, other = sorted(contents(memory), key=lambda content: "The tenant may use" not in content)
+    assert one.startswith("lease.rst: Lease\nThe tenant may use") and other.startswith("lease.rst: Lease\n")
+    assert one.split("\n")[1] + " " + other.split("\n")[1] == text
+    assert {memory.get(item.id).source_state for item in memory.list().memories} == {"fresh"}
+    (project / "docs" / "lease.rst").write_text(f"Lease\n=====\n\nNew.\n\n{text}\n")
+    assert {memory.get(item.id).source_state for item in memory.list().memories} == {"fresh"}
+
+
+def test_a_document_in_another_encoding_is_fresh_after_lines_were_put_before_it(memory, project):
+    page = project / "docs" / "tor.txt"
+    page.write_bytes("Das Tor hängt schief, der Schlüssel fehlt.\n".encode("cp1252"))
+    memory.import_from("docs", page)
+    (one,) = memory.list().memories
+    assert one.content == "tor.txt:\nDas Tor hängt schief, der Schlüssel fehlt."
+    page.write_bytes("Über allem: die Höhe.\n\nDas Tor hängt schief, der Schlüssel fehlt.\n".encode("cp1252"))
+    assert memory.get(one.id).source_state == "fresh"
 
 
 def test_without_the_extra_the_error_names_it(project, path):

@@ -96,9 +96,9 @@ def markdown(lines: list[str]) -> _Lines:
 
 # -- plain text: what separates statements there is white space
 
-# Columns of a line that may head what follows; up to which lines are wrapped by hand; and that a line has on average
-# where lines are statements: shorter ones, as those of an address, say something only together.
-MAX_TITLE, MAX_WRAPPED, MIN_STATEMENT = 60, 120, 24
+# Columns of a line that may head what follows; of the widest line of a text that is wrapped by hand; and of a line on
+# average where lines are statements: shorter ones, as those of an address, say something only together.
+MAX_TITLE, WRAPPED, MIN_STATEMENT = 60, range(56, 121), 24
 _ITEM = re.compile(r"\s*[•‣◦▪·–—*+-]\s+")
 _NUMBER = re.compile(r"\d{1,9}[.)]\s")
 
@@ -148,7 +148,7 @@ def _is_list(lines: list[str]) -> bool:
     words = [line[:1] if _width(line[:1]) > 1 else line.split()[0] for line in lines[1:]]
     ended = sum(width + 1 + _width(word) <= max(widths) for width, word in zip(widths, words, strict=False))
     is_short = sum(widths) < MIN_STATEMENT * len(lines)
-    return not is_short and (max(widths) > MAX_WRAPPED or ended > len(words) / 2)
+    return not is_short and (max(widths) not in WRAPPED or ended > len(words) / 2)
 
 
 def _width(text: str) -> int:
@@ -211,7 +211,7 @@ def _fields(lines: list[str]) -> dict[str, Any]:
     for at, line in enumerate(lines):
         if field := _FIELD.match(line):
             values[field[1].lower()], lines[at] = _value(field[1], field[2]), ""
-        elif line.strip() and not line.startswith("# "):
+        elif line.strip() and not line.startswith(("# ", "..")):
             break
     return values
 
@@ -285,7 +285,7 @@ def org(lines: list[str]) -> _Lines:
         name = keyword[1].lower() if keyword else ""
         shown = line
         if name in ("begin_src", "begin_example", "end_src", "end_example"):
-            code, shown = name.startswith("begin"), "```"
+            code, shown = name.startswith("begin"), line[: _indent(line)] + "```"
         elif code:
             pass
         elif drawer or (_DRAWER.match(line) and out and not out[-1].startswith("|")):

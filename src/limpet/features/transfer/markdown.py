@@ -153,12 +153,16 @@ def chunk(lines: list[str]) -> tuple[list[Chunk], list[tuple[int, str]]]:
     before it that ends with a colon. Headings, rules and comments are in none. Pure."""
     chunks, bad = list[Chunk](), list[tuple[int, str]]()
     headings, taken = list[tuple[int, str]](), list[str]()  # (level, text); the lines of the statement so far
-    began, item, leads = 0, False, False  # `item`: of a list; `leads`: a line with a colon, and the list below it
+    began, last, item, leads = (
+        0,
+        0,
+        False,
+        False,
+    )  # `item`: of a list; `leads`: a line with a colon, and the list below it
 
     def close() -> None:
         nonlocal item, leads
         if text := "\n".join(taken).strip():
-            last = began + len("\n".join(taken).rstrip().split("\n")) - 1
             chunks.append(Chunk(began, last, text, tuple(name for _, name in headings)))
         taken.clear()
         item = leads = False
@@ -183,7 +187,7 @@ def chunk(lines: list[str]) -> tuple[list[Chunk], list[tuple[int, str]]]:
             following = next((text for text in lines[at + 1 : at + 50] if text.strip()), "")
             more = following.startswith(("  ", "\t")) if item else taken and _FENCE.match(following)
             if more or (colon and _BULLET.match(following)):
-                taken.append("")
+                taken += [""] if taken[-1].strip() else []
             else:
                 close()
         elif item and indented:
@@ -202,6 +206,7 @@ def chunk(lines: list[str]) -> tuple[list[Chunk], list[tuple[int, str]]]:
             leads = leads or bullet is not None
             taken.append(_dedent(line) if item else line)
         at += 1
+        last = at if taken and taken[-1].strip() else last
     close()
     return chunks, bad
 

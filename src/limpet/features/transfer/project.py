@@ -78,13 +78,17 @@ def _pages(name: str, content: bytes) -> Iterator[Piece]:
         from pypdf.errors import PyPdfError
     except ModuleNotFoundError as error:
         raise package_missing(error, "docs") from error
+    empty = True
     try:
         for number, page in zip(range(1, MAX_PAGES + 1), PdfReader(io.BytesIO(content)).pages, strict=False):
             text = "\n".join(line.rstrip() for line in page.extract_text().splitlines() if line.strip())
             for _, passage in formats.passages(text) if text else ():
+                empty = False
                 yield Piece(f"page {number}", f"{name}: page {number}\n{passage}", number, 0, digest(passage))
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError, OSError) as error:
         raise BadInput(f"not a PDF that can be read: {str(error)[:200]}") from None
+    if empty:
+        raise BadInput("no text in it: pictures of pages are not read")
 
 
 # -- code: functions, methods, classes and the like by tree-sitter. The signature is the text before the body, the
