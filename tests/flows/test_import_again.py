@@ -341,7 +341,7 @@ def test_an_interrupted_dry_run_says_that_nothing_is_stored(path, monkeypatch, c
 def test_a_paragraph_of_many_lines_is_a_few_memories(memory, tmp_path):
     file = tmp_path / "notes.txt"
     file.write_text("".join(f"Shelf {i} holds part {i * 7}.\n" for i in range(262)))
-    assert memory.import_from("markdown", file).new == 9
+    assert memory.import_from("markdown", file).new == 7
 
     file.write_text("".join(f"Shelf {i} holds part {i * 3}.\n\n" for i in range(262)))
     report = memory.import_from("markdown", file)

@@ -18,7 +18,7 @@ from ...agents.hooks.client_adapters import nested
 from ...model.errors import BadInput
 from ..transfer.exports import json_items
 from ..transfer.foreign import ForeignFile, is_sqlite
-from ..transfer.records import TransferReport, json_lines, parsed
+from ..transfer.records import TransferReport, json_lines, mapping, parsed
 from .transcripts import Conversation, injected, texts
 
 Row = tuple[int, dict[str, Any]]
@@ -36,10 +36,6 @@ class Client(NamedTuple):
     wrote: Callable[[dict[str, Any]], bool]  # whether a row tells that this client wrote it
     read: Callable[[Conversation, dict[str, Any], str], None]  # takes a row and its place into a conversation
     arranged: Callable[[Iterable[Row]], Iterable[Row]] = iter  # the rows that count
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -68,13 +64,13 @@ def _cursor(into: Conversation, row: dict[str, Any], place: str) -> None:
 
 def _blocks(into: Conversation, row: dict[str, Any], who: str, place: str, *, failed: bool | None) -> None:
     """Take a message and its tool calls. `who`: names the role; `failed`: what a result without an end means."""
-    content, at = _object(row.get("message")).get("content"), row.get("timestamp")
+    content, at = mapping(row.get("message")).get("content"), row.get("timestamp")
     for block in _objects(content):
         if block.get("type") == "tool_use":
             into.began(block.get("id"), block.get("name"), block.get("input"))
         elif block.get("type") == "tool_result":
             ended = block.get("is_error") if isinstance(block.get("is_error"), bool) else failed
-            if _object(row.get("toolUseResult")).get("interrupted"):
+            if mapping(row.get("toolUseResult")).get("interrupted"):
                 ended = True
             into.ended(block.get("tool_use_id"), block.get("content"), ended, place, at)
     into.message(row[who], texts(content, "text"), row.get("uuid"), place, at)
@@ -91,12 +87,12 @@ def _codex_arranged(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
-    given, at = _object(row.get("payload")), row.get("timestamp")
+    given, at = mapping(row.get("payload")), row.get("timestamp")
     kind, id = given.get("type"), given.get("call_id")
     if row.get("type") in ("session_meta", "turn_context"):
         into.name(given.get("id"), given.get("cwd"))
     elif row.get("type") == "event_msg":
-        item = _object(given.get("item")) if kind == "item_completed" else {"type": kind, "text": given.get("message")}
+        item = mapping(given.get("item")) if kind == "item_completed" else {"type": kind, "text": given.get("message")}
         into.message(item.get("type"), texts(item.get("content") or item.get("text")), None, place, at)
     elif kind == "message":
         into.message(given.get("role"), texts(given.get("content")), given.get("id"), place, at)
@@ -104,8 +100,8 @@ def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
         action = given.get("action") if kind == "local_shell_call" else given.get("arguments", given.get("input"))
         into.began(id, given.get("name") or "local_shell", action)
     elif kind in ("function_call_output", "custom_tool_call_output"):
-        output = _object(nested(given.get("output")))
-        code, success = (_object(output.get("metadata")) or output).get("exit_code"), output.get("success")
+        output = mapping(nested(given.get("output")))
+        code, success = (mapping(output.get("metadata")) or output).get("exit_code"), output.get("success")
         failed = code != 0 if isinstance(code, int) else not success if isinstance(success, bool) else None
         into.ended(id, given.get("output"), failed, place, at)
 
@@ -161,7 +157,7 @@ def _gemini_folder(path: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     # A folder of chats has the project's short name, or in older versions the digest of its path.
-    names = _object(_object(projects).get("projects")).items()
+    names = mapping(mapping(projects).get("projects")).items()
     return next((one for one, name in names if kept.name in (name, sha256(one.encode()).hexdigest())), None)
 
 
@@ -169,10 +165,10 @@ def _gemini_folder(path: str) -> str | None:
 
 
 def _copilot(into: Conversation, row: dict[str, Any], place: str) -> None:
-    kind, given, at = row.get("type"), _object(row.get("data")), row.get("timestamp")
+    kind, given, at = row.get("type"), mapping(row.get("data")), row.get("timestamp")
     id = given.get("toolCallId")
     if kind == "session.start":
-        into.name(given.get("sessionId"), _object(given.get("context")).get("cwd"))
+        into.name(given.get("sessionId"), mapping(given.get("context")).get("cwd"))
     elif kind == "user.message" and given.get("source") in (None, "user"):
         into.injected_lines += injected(str(given.get("transformedContent") or ""))
         into.message("user", texts(given.get("content")), row.get("id"), place, at)
@@ -190,16 +186,16 @@ def _copilot(into: Conversation, row: dict[str, Any], place: str) -> None:
 
 def _opencode(into: Conversation, row: dict[str, Any], place: str) -> None:
     """Take a part of a message; `row["message"]` is the message."""
-    message, at = row["message"], _object(row["message"].get("time")).get("created")
+    message, at = row["message"], mapping(row["message"].get("time")).get("created")
     if row.get("type") == "text" and not row.get("ignored") and isinstance(row.get("text"), str):
         if row.get("synthetic"):
             into.injected_lines += injected(row["text"])
         else:
             into.message(message.get("role"), row["text"], row["id"], place, at)
-    state = _object(row.get("state"))
+    state = mapping(row.get("state"))
     if row.get("type") == "tool" and state.get("status") in ("completed", "error"):
         into.began(row["id"], row.get("tool"), state.get("input"))
-        code = _object(state.get("metadata")).get("exit")
+        code = mapping(state.get("metadata")).get("exit")
         failed = state["status"] == "error" or (isinstance(code, int) and code != 0)
         into.ended(row["id"], state.get("output") or state.get("error"), failed, place, at)
 

@@ -103,10 +103,9 @@ def _export(args: Namespace) -> int:
     if to_stdout:
         return 0
     if args.json:
-        shown = report.as_dict()
         kept = ("rejected", "more_rejected", "notes", "device", "segments")
-        names = [name for name in kept if name in shown]
-        output.result({"written": report.new, "path": args.path} | {name: shown[name] for name in names})
+        told = {name: value for name, value in report.as_dict().items() if name in kept}
+        output.result({"written": report.new, "path": args.path} | told)
     else:
         what = {"jsonl": "line", "segments": "event"}.get(args.format, "memory")
         output.words(f"exported {counted(report.new, what)} to {args.path}")

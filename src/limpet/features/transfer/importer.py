@@ -9,8 +9,9 @@ duplicates. The rules about people are left to `limpet review sweep`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from ...model.clock import format_time
@@ -69,19 +70,6 @@ def vouch(context: Context, claims: Mapping[bytes, str]) -> None:
         context.write(write)
 
 
-def _kinds(texts: Sequence[str]) -> list[str]:
-    """Return what the reader takes texts for; a note is what it knows no language or no kind of."""
-    reader = shared()
-    kinds = ["note"] * len(texts)
-    with suppress(EmbedderUnavailable):
-        read = [at for at, text in enumerate(texts) if reader.reads(text)]
-        for at, shares in zip(read, reader.answers("worth", [("", texts[at]) for at in read]), strict=True):
-            best = max(shares, key=shares.__getitem__)
-            if best in KINDS and shares[best] >= SURE_OF_KIND:
-                kinds[at] = best
-    return kinds
-
-
 def _there(store: Store, part: Sequence[_Statement]) -> set[bytes]:
     """Return the ids that are there: the event that makes a memory has its id."""
     return {event.id for event in store.ledger.events(ids=[valid.id for _, valid in part if valid.id])}
@@ -95,7 +83,7 @@ class Importer:
         self._context, self._format, self._report, self._trusted = context, format, report, trusted
         self._order: dict[bytes, int] = {}  # the ids that were read, in their order
         self._fresh: set[bytes] = set()  # those that this import made
-        self._links: list[_Ends] = []
+        self._links: list[tuple[bytes, Iterable[Link], str]] = []  # source, links, where they stand
 
     def run(self, records: Iterator[Record]) -> None:
         """Run the import. Raises BadInput for an unreadable source; one that breaks off later is in the report."""
@@ -115,7 +103,7 @@ class Importer:
                 self._report.bad(record.place, f"not usable: {error}")
                 continue
             self._order[id] = len(self._order)
-            self._links += [(id, self.id_of(link.target), link, f"{record.place}, a link") for link in record.links]
+            self._links.append((id, record.links, f"{record.place}, a link"))
             # A new value of a key must find the one before it in the store.
             if len(part) >= BATCH or valid.key in keys:
                 self._write(part)
@@ -196,13 +184,15 @@ class Importer:
             self._context.store.usage.restore(used)
 
     def _with_kinds(self, part: list[_Statement]) -> list[_Statement]:
-        """Return statements with the kind that the reader says, where the source says none and they are new."""
-        there = _there(self._context.store, part)
-        asked = [(record, valid) for record, valid in part if record.prose and valid.id not in there]
-        kinds = {
-            valid.id: kind
-            for (_, valid), kind in zip(asked, _kinds([record.prose or "" for record, _ in asked]), strict=True)
-        }
+        """Return statements, new ones without a kind of their source's with that which the reader says; it is a note
+        whose language or kind the reader does not know."""
+        there, reader, kinds = _there(self._context.store, part), shared(), dict[bytes | None, str]()
+        with suppress(EmbedderUnavailable):
+            asked = {valid.id: record.prose for record, valid in part if record.prose and valid.id not in there}
+            asked = {id: text for id, text in asked.items() if reader.reads(text)}
+            answers = reader.answers("worth", [("", text) for text in asked.values()])
+            best = {id: max(shares.items(), key=itemgetter(1)) for id, shares in zip(asked, answers, strict=True)}
+            kinds = {id: kind for id, (kind, share) in best.items() if kind in KINDS and share >= SURE_OF_KIND}
         return [(record, replace(valid, kind=kinds.get(valid.id, valid.kind))) for record, valid in part]
 
     def _decide(self, writer: Writer, record: Record, valid: ValidStatement, known: bool) -> str:
@@ -259,7 +249,8 @@ class Importer:
 
         acyclic = Acyclic(self._context.store)
         wanted: dict[tuple[bytes, str, bytes], Link] = {}
-        for source, target, link, place in sorted(self._links, key=rank):
+        links = [(id, self.id_of(link.target), link, place) for id, several, place in self._links for link in several]
+        for source, target, link, place in sorted(links, key=rank):
             type, problem = link.type, ""
             if type not in STORED_TYPES and type != TEMPORAL:
                 problem = f"unknown link type: {type[:60]!r}"
@@ -282,10 +273,10 @@ class Importer:
             if type in ACYCLIC_TYPES:
                 acyclic.add(type, source, target)
             wanted[source, type, target] = link
-        links = list(wanted.items())
-        for start in range(0, len(links), BATCH):
+        new = list(wanted.items())
+        for start in range(0, len(new), BATCH):
 
-            def decide(writer: Writer, part: Sequence[_Wanted] = links[start : start + BATCH]) -> int:
+            def decide(writer: Writer, part: Sequence[_Wanted] = new[start : start + BATCH]) -> int:
                 replaced = set[bytes]()
                 return sum(self._link(writer, *ends, link, replaced) for ends, link in part)
 

@@ -186,13 +186,6 @@ def read(
         taker.run(io.BytesIO(decrypt_age(file.read(), str(path))) if encrypted else file, size)
 
 
-def _unvouched(event: Event) -> Event:
-    """Return an event of a file that nobody vouches for: what it states is trusted least, and it raises no trust."""
-    if event.type == "remembered":
-        return replace(event, data=event.data | {"trust": UNVOUCHED})
-    return replace(event, data={name: value for name, value in event.data.items() if name != "trust"})
-
-
 class _Import:
     def __init__(self, context: Context, report: TransferReport, trusted: bool) -> None:
         self._context, self._report, self._trusted = context, report, trusted
@@ -241,8 +234,10 @@ class _Import:
             event = read_event(line)
             if event.type == "remembered":
                 self._claims[event.memory] = event.data.get("trust") or event.origin
-            if not self._trusted:
-                event = _unvouched(event)
+            if not self._trusted:  # what nobody vouches for is trusted least, and raises no trust
+                trust = {"trust": UNVOUCHED} if event.type == "remembered" else {}
+                data = {name: value for name, value in event.data.items() if name != "trust"}
+                event = replace(event, data=data | trust)
             if self._statements:
                 self._take()
             self._events.append((place, event))

@@ -123,15 +123,9 @@ def _front_values(text: str) -> dict[str, Any]:
 
 def front_scalar(text: str) -> Any:
     """Parse an unquoted YAML scalar: true and false, null, a number, or the text itself. A date stays text."""
-    if text in ("true", "false"):
-        return text == "true"
-    if text in ("null", "~", ""):
-        return None
-    if re.fullmatch(r"-?(?:0|[1-9]\d{0,17})", text):
-        return int(text)
-    if re.fullmatch(r"-?\d{1,17}\.\d{1,17}", text):
-        return float(text)
-    return text
+    if re.fullmatch(r"true|false|null|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?", text):
+        return json.loads(text)
+    return None if text in ("~", "") else text
 
 
 # -- statements
@@ -171,9 +165,7 @@ def chunk(lines: list[str]) -> tuple[list[Chunk], list[tuple[int, str]]]:
     while at < len(lines):
         line, began = lines[at], began if taken else at + 1
         fence, bullet, indented = _FENCE.match(line), _BULLET.match(line), line.startswith(("  ", "\t"))
-        colon = (
-            not item and not leads and next((text for text in reversed(taken) if text.strip()), "").rstrip()[-1:] == ":"
-        )
+        colon = not (item or leads) and "".join(taken[-2:]).rstrip().endswith(":")
         if fence and (not item or not line.startswith((" ", "\t"))):
             if item:
                 close()

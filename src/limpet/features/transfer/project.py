@@ -232,8 +232,6 @@ def index(context: Context, format: str, path: Path, report: TransferReport) -> 
     """Update the notes of a folder, or of one file, to its present content. Raises BadInput for a missing path,
     LimpetError for a reader that is not installed."""
     sizes, pieces = FORMATS[format]
-    if not path.exists():
-        raise BadInput(f"no file or folder {path}")
     if path.is_file() and path.suffix.lower() not in sizes:
         raise BadInput(f"{path} is no file that `import {format}` reads", hint="give a project's folder")
     path = path.resolve()

@@ -65,7 +65,7 @@ class Record:
     speaker: str | None = None
     source: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
-    links: tuple[Link, ...] = ()
+    links: Iterable[Link] = ()  # looked at once, after all records
     uses: int = 0
     used: int | None = None
     archived: bool = False
@@ -239,11 +239,11 @@ def is_own_file(path: Path, name: str, report: TransferReport) -> bool:
     never end."""
     if path.is_symlink():
         report.left(name, "links of the file system were not followed")
-    elif not path.is_file():
+        return False
+    if not path.is_file():
         report.left(name, "pipes, sockets and other things that are no regular files were skipped")
-    else:
-        return True
-    return False
+        return False
+    return True
 
 
 def content_of(path: Path, name: str, most: int, report: TransferReport) -> bytes | None:

@@ -88,8 +88,6 @@ def _function(format: str, known: Mapping[str, tuple[str, str, str]]) -> Callabl
 def records(format: str, path: Path, report: TransferReport) -> Iterator[Record]:
     """Yield the records of a file or folder. Raises BadInput, and StoreError for errors of the file system."""
     read = _function(format, READERS)
-    if not path.exists():
-        raise BadInput(f"no file or folder {path}")
     try:
         yield from read(path, report)
     except OSError as error:
@@ -104,6 +102,8 @@ def import_from(
     from .records import TransferReport
 
     read = _function(format, TAKERS | READERS)
+    if format not in OWN and not Path(path).exists():
+        raise BadInput(f"no file or folder {path}")
     report = TransferReport(progress=progress, by_name=format in TEXT)
     if format == "segments":
         read(context.store, Path(path), report, dry_run=dry_run)

@@ -57,30 +57,22 @@ def read_markdown(path: Path, report: TransferReport) -> Iterator[Record]:
 
 def _read(path: Path, report: TransferReport, known: Mapping[str, formats.Format]) -> Iterator[Record]:
     root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report, known))
-
-    def page(name: str, report: TransferReport) -> Page | None:
-        form = known.get(PurePosixPath(name).suffix.lower()) or next(reversed(known.values()))
-        lines = read_lines(root / name, report, name)
-        return None if lines is None else page_of(name, lines, formats.markdown if _last(name) in RULES else form)
-
-    # Links lead forward too: first collect the names that can be linked to.
-    places: dict[str, str] = {}
-    for name in names:
-        target = page(name, TransferReport())
-        if target is None or not target.chunks:
-            continue
-        front = target.front
-        aliases = (name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name)
-        for alias in (*aliases, front.get("title") or front.get("name"), front.get("permalink")):
-            if isinstance(alias, str):
-                places.setdefault(alias.strip().lower(), target.chunks[0].id)
-        for statement in target.chunks:
-            for heading in statement.headings:
-                places.setdefault(f"{name.lower()}#{_anchor(heading)}", statement.id)
+    places: dict[str, str] = {}  # what links name -> the statement there; complete when links are looked up
     for done, name in enumerate(names, 1):
         report.at(done, len(names))
-        if (source := page(name, report)) is not None:
-            yield from _records(source, (root / name).stat().st_mtime, places, report)
+        lines = read_lines(root / name, report, name)
+        if lines is None:
+            continue
+        form = known.get(PurePosixPath(name).suffix.lower()) or next(reversed(known.values()))
+        page = page_of(name, lines, formats.markdown if _last(name) in RULES else form)
+        title = page.front.get("title") or page.front.get("name")
+        aliases = (name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name, title, page.front.get("permalink"))
+        for statement in page.chunks:
+            parts = (f"{name}#{_anchor(heading)}" for heading in statement.headings)
+            for alias in (*parts, *aliases):
+                if isinstance(alias, str):
+                    places.setdefault(alias.strip().lower(), statement.id)
+        yield from _records(page, (root / name).stat().st_mtime, places, report)
 
 
 def names_of(path: Path, report: TransferReport, known: Collection[str]) -> list[str]:
@@ -137,8 +129,11 @@ def page_of(name: str, lines: list[str], form: formats.Format) -> Page:
     line_of = [bisect_right(begins, at) for at in range(begins[-1])]
     bad = [(line_of[line - 1], problem) for line, problem in bad]
     bad = [*((line, f"front matter: {text[:100]}") for line, text in front.bad), *bad]
-    statements, seen = list[Chunk](), Counter[str]()
+    statements, seen, tags = list[Chunk](), Counter[str](), text_list((front.values | values).get("tags"))
     for whole in chunks:
+        if not _TAG.sub("", whole.text).strip():  # a paragraph of tags
+            tags += _TAG.findall(whole.text)
+            continue
         mark = OWN.search(whole.text)
         for offset, text in [(0, whole.text)] if mark else formats.passages(whole.text):
             line = whole.line + whole.text.count("\n", 0, offset)
@@ -149,7 +144,7 @@ def page_of(name: str, lines: list[str], form: formats.Format) -> Page:
             seen[key] += 1
             id = key if seen[key] == 1 else f"{key}#{seen[key]}"
             statements.append(Chunk(line_of[line - 1], line_of[last - 1], text, whole.headings, id))
-    return Page(name, front.values | values, statements, bad)
+    return Page(name, front.values | values | {"tags": tags}, statements, bad)
 
 
 def _own_fields(mark: str) -> dict[str, Any]:
@@ -184,16 +179,13 @@ def _records(page: Page, modified: float, places: dict[str, str], report: Transf
     kind = kind_of(front.get("type"), {}) or ("preference" if rules else None)
     for statement in page.chunks:
         text, place = statement.text, f"{page.name}:{statement.line}"
-        if not _TAG.sub("", text).strip():  # tags alone are those of what follows
-            tags += _TAG.findall(text)
-            continue
         own = OWN.search(text)
         given = _own_fields(own[1]) if own else {}
         metadata: dict[str, Any] = {"file": page.name}
-        links = tuple(dict.fromkeys(_links(page.name, text, statement.id, places, report)))
+        text = text[: own.start()] if own else text
+        links = _links(page.name, text, statement.id, places, report)
         prose = None if text.startswith(("|", "```", "~~~")) else text
         if own:
-            text = text[: own.start()]
             metadata |= given["metadata"] if isinstance(given.get("metadata"), dict) else {}
             topics = [given.get("topics", tags)]
         else:
