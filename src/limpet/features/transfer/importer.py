@@ -19,7 +19,7 @@ from ...model.dataclass import replace
 from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, SYMMETRIC_TYPES, TEMPORAL
 from ...model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ...model.ids import parse_id
-from ...model.memory import KINDS, STORED_TYPES, UNVOUCHED, is_below, least_trusted, unlike_topics
+from ...model.memory import STORED_TYPES, UNVOUCHED, is_below, least_trusted, unlike_topics
 from ...recall.lookup import INDEXED
 from ...remember.decide import state
 from ...remember.restate import reasons_of
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 BATCH = 1_000
 ORIGIN = "import"
 
-# Probability from which a statement gets the kind that the reader says; else it is a note.
+# Kinds that the reader gives to statements of a text, and from which probability; what happened, too, is a note, since
+# an episode is of a session. docs/log.md has the figures.
+KINDS_READ = frozenset({"fact", "preference", "decision", "lesson", "skill", "goal"})
 SURE_OF_KIND = 0.5
 
 _PLAIN_ID = re.compile(r"[0-9a-fA-F-]{1,64}")
@@ -192,7 +194,7 @@ class Importer:
             asked = {id: text for id, text in asked.items() if reader.reads(text)}
             answers = reader.answers("worth", [("", text) for text in asked.values()])
             best = {id: max(shares.items(), key=itemgetter(1)) for id, shares in zip(asked, answers, strict=True)}
-            kinds = {id: kind for id, (kind, share) in best.items() if kind in KINDS and share >= SURE_OF_KIND}
+            kinds = {id: kind for id, (kind, share) in best.items() if kind in KINDS_READ and share >= SURE_OF_KIND}
         return [(record, replace(valid, kind=kinds.get(valid.id, valid.kind))) for record, valid in part]
 
     def _decide(self, writer: Writer, record: Record, valid: ValidStatement, known: bool) -> str:

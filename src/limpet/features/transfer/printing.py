@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .records import TransferReport
 
 # Rejected lines that are printed, unless each is a file's; --json has all.
-SHOWN_REJECTIONS, MAX_SHOWN = 20, 10_000
+SHOWN_REJECTIONS = 20
 
 
 def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, code: int) -> int:
@@ -41,7 +41,7 @@ def notes(report: TransferReport) -> None:
     """Print what was kept in another way, and what was not understood, on stderr."""
     for what, count in sorted(report.notes.items()):
         words(f"{count:,} x {what}")
-    rejected(report.rejected, report.more_rejected, most=MAX_SHOWN if report.by_name else SHOWN_REJECTIONS)
+    rejected(report.rejected, report.more_rejected, most=len(report.rejected) if report.by_name else SHOWN_REJECTIONS)
 
 
 def rejected(lines: Sequence[tuple[str, str]], more: int, most: int = SHOWN_REJECTIONS) -> None:

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
@@ -45,17 +46,10 @@ class Page(NamedTuple):
     bad: list[tuple[int, str]]
 
 
-def read(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Yield records of a folder, or of one file. Raises BadInput."""
-    return _read(path, report, formats.FORMATS)
-
-
-def read_markdown(path: Path, report: TransferReport) -> Iterator[Record]:
-    """Yield records of the Markdown files of a folder, or of one file, whatever its name. Raises BadInput."""
-    return _read(path, report, dict.fromkeys(MARKDOWN, formats.markdown))
-
-
-def _read(path: Path, report: TransferReport, known: Mapping[str, formats.Format]) -> Iterator[Record]:
+def read(
+    path: Path, report: TransferReport, known: Mapping[str, formats.Format] = formats.FORMATS
+) -> Iterator[Record]:  # fmt: skip
+    """Yield records of a folder, or of one file, whatever its name. `known`: formats by suffix. Raises BadInput."""
     root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report, known))
     places: dict[str, str] = {}  # what links name -> the statement there; complete when links are looked up
     for done, name in enumerate(names, 1):
@@ -63,7 +57,8 @@ def _read(path: Path, report: TransferReport, known: Mapping[str, formats.Format
         lines = read_lines(root / name, report, name)
         if lines is None:
             continue
-        form = known.get(PurePosixPath(name).suffix.lower()) or next(reversed(known.values()))
+        other = formats.plain if "" in known else formats.markdown
+        form = known.get(PurePosixPath(name).suffix.lower(), other)
         page = page_of(name, lines, formats.markdown if _last(name) in RULES else form)
         title = page.front.get("title") or page.front.get("name")
         aliases = (name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name, title, page.front.get("permalink"))
@@ -75,10 +70,13 @@ def _read(path: Path, report: TransferReport, known: Mapping[str, formats.Format
         yield from _records(page, (root / name).stat().st_mtime, places, report)
 
 
+# Of a folder the Markdown files alone.
+read_markdown = partial(read, known=dict.fromkeys(MARKDOWN, formats.markdown))
+
+
 def names_of(path: Path, report: TransferReport, known: Collection[str]) -> list[str]:
     """Return the files of a folder that are read, sorted; the others go into the report. `known`: suffixes. Raises
     BadInput."""
-
     from .project import FORMATS as INDEXED
 
     def why_not(name: str) -> str | None:
