@@ -162,9 +162,9 @@ def test_restructured_text(memory, tmp_path):
         "Read `the manual <other.rst>`_. .. no comment\n\n.. a comment\n   of two lines\n\n.. [1] Measured cold.\n",
     ) == [
         "Pump > Rules: It runs dry in nine seconds.", "Pump > Rules: Grease goes on in May.",
-        "Pump > Rules: The guard is open.\nKeep away.\n\n```\npump --off\n```",
+        "Pump > Rules: warning: The guard is open.\nKeep away.\n\n```\npump --off\n```",
         "Pump > Rules: Sizes:\n\n```\nsmall  2\n```", "Pump > Rules:\n| name | bar |\n|---|---|\n| low | 2 |",
-        "Pump > Rules: Read [the manual](other.rst). .. no comment", "Pump > Rules: Measured cold.",
+        "Pump > Rules: Read [the manual](other.rst). .. no comment", "Pump > Rules: [1]: Measured cold.",
     ]  # fmt: skip
     assert {one.valid_from.year for one in contents(memory).values()} == {2024}
 
@@ -188,6 +188,12 @@ def test_underlined_headings_of_markdown(memory, tmp_path):
     assert brought(
         memory, tmp_path, "a.md", "Wi-Fi\n=====\n\nIt is called Seagull.\n\nGuests\n------\n\nThey use Puffin.\n\n---\n\nEnd.\n"
     ) == ["a > Wi-Fi: It is called Seagull.", "a > Wi-Fi > Guests: They use Puffin.", "a > Wi-Fi > Guests: End."]  # fmt: skip
+
+
+def test_list_items_of_markdown_may_be_indented_a_little(memory, tmp_path):
+    assert brought(memory, tmp_path, "a.md", "Reads these:\n\n - PNG\n - JPEG\n\n# Writes\n\n - only PNG\n   by hand\n - a log\n") == [
+        "a: Reads these:\n\n - PNG\n - JPEG", "a > Writes: only PNG\n by hand", "a > Writes: a log",
+    ]  # fmt: skip
 
 
 def test_a_line_of_tags_belongs_to_what_follows(memory, tmp_path):

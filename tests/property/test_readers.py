@@ -57,6 +57,12 @@ MCP = (
     '{"type":"relation","from":"A","to":"A","relationType":"r"}\n'
 )
 NOTE = "---\ntitle: T\ntags: [a, b]\nm:\n  x: |\n    y\n---\n# H\n\n- one [[T]]\n  - two\n\ntext:\n\n1. x\n\n```\ncode\n```\n"
+RST = """====\nPump\n====\n:Date: 2024-05-06\n\n.. note:: Read `this <a.rst>`_.\n\n   More.\n\nSizes::\n\n    small 2\n
+=====  ===\nname   bar\n=====  ===\nlow    2\n=====  ===\n\n.. code-block:: sh\n   :linenos:\n\n   make\n\n.. [1] A note.\n"""
+ORG = """#+TITLE: Shed\n#+FILETAGS: :a:b:\n* Roof :c:\n  :PROPERTIES:\n  :ID: 7\n  :END:\n  See [[file:a.org::*Roof][it]].\n
+| a | b |\n|---+---|\n| 1 | 2 |\n** TODO Slates\n#+begin_src sh\n  make\n#+end_src\n"""
+PLAIN = "Kestrel\n\nthe client is Dr Haddad of the university\nthe kite may not fly above 120 m\n\n\u2022 one\n\u2022 two, see a.txt\n"
+
 # (format, a file's name, its bytes, a word of its structure that made-up files are made of)
 SEEDS = {
     "memori": ("memori", "m.db", _made(formats.memori_db, [{"content": "one", "metadata": '{"type":"fact"}'}] * 1)),
@@ -71,6 +77,9 @@ SEEDS = {
     "mcp": ("mcp", "m.jsonl", MCP.encode()),
     "claude-memory": ("claude-memory", "a.md", NOTE.encode()),
     "markdown": ("markdown", "a.md", NOTE.encode()),
+    "rst": ("text", "a.rst", RST.encode()),
+    "org": ("text", "a.org", ORG.encode()),
+    "plain": ("text", "a.txt", PLAIN.encode("utf-16")),
     "chatgpt": ("chatgpt", "c.zip", _zip(TALK)),
     "claude": ("claude", "conversations.json", CLAUDE.encode()),
 }
@@ -130,6 +139,7 @@ def test_any_file_is_read_reported_or_refused(name, place):
             try:
                 for record in records(format, path, report):
                     assert isinstance(record, Record) and isinstance(record.content, str)
+                    assert all(link.target for link in record.links)
             except LimpetError as error:
                 assert error.message and len(error.message) < 2_000
             # And the whole way into a store, as far as a dry run goes.

@@ -183,7 +183,7 @@ def restructured(lines: list[str]) -> _Lines:
             name, note, argument = directive.groups("") if directive else ("", "", "")
             name = name or note
             after = _below(out, at)
-            out[at] = argument if name not in CODE | NO_TEXT | {"", "figure"} else ""
+            out[at] = f"{name}: {argument}" if argument and name not in CODE | NO_TEXT | {"figure"} else ""
             options = next((n for n in range(at + 1, after) if not _OPTION.match(out[n])), after)
             out[at + 1 : options] = [""] * (options - at - 1)
             if name in CODE:

@@ -29,7 +29,7 @@ OWN = re.compile(r"\s*<!-- limpet (\{.*\}) -->\s*$")
 WIKI = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#[^\[\]|\n]{0,200})?(?:\|[^\[\]\n]{0,200})?\]\]")
 
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(.*)")
+_BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])\s+(.*)")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _COMMENT = re.compile(r"<!--.*-->\s*")
 _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}$")
