@@ -37,7 +37,8 @@ REASONS: dict[str, str] = {
 RULES = tuple(REASONS)
 # Said by two other outputs of the reader, of what nobody gave a kind or a key: "ship it" may be a goal, "on" a value.
 # Of 4,500 notes by others three are taken for it, all open questions; of 108 questions 100, of 72 orders and thanks 34.
-TALK, TALK_FROM = "small talk or order", 0.97
+# One word or two are judged when they are stored.
+TALK, TALK_FROM, TALK_WORDS = "small talk or order", 0.97, 3
 REASONS[TALK] = "It is small talk, a question or an order of the moment, and nothing in it lasts."
 # Probability of any rule from which a sentence is refused; and from which one of the user's is, or one beside others
 # that may stay. Chosen on the tuning half of tests/quality/bias_sentences.jsonl.
@@ -111,9 +112,9 @@ class ContentPolicy:
             if fits
         ]
         scores = []
-        for heads in reader.heads(inputs):
+        for heads, (_, text) in zip(reader.heads(inputs), inputs, strict=True):
             rule = max(RULES, key=heads["rule"].__getitem__)
-            talk = min(heads["worth"]["none"], heads["kept"]["no"])
+            talk = min(heads["worth"]["none"], heads["kept"]["no"]) if len(text.split()) >= TALK_WORDS else 0.0
             scores.append({rule: round(1 - heads["rule"]["fine"], 3), TALK: round(talk, 3)})
         known = iter(scores)
         return [next(known) if fits else {} for fits in readable]
