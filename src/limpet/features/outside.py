@@ -21,7 +21,7 @@ from ..store.records import OutsideRead, Proposal
 from ..store.sql.journal import note_outside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..context import Context
     from ..model.memory import Memory
@@ -168,6 +168,19 @@ def note_recalled(context: Context, session: str | None, items: Iterable[Item | 
             with context.store.database.writing() as con:
                 note_outside(con, read)
             return
+
+
+def may_begin(context: Context, memories: Iterable[Memory]) -> Iterator[Memory]:
+    """Yield those that a session may begin with: of what an agent stored while its user typed, what was typed.
+
+    Nobody asked for them, and what an agent has read in the files of a project is not noted as from outside.
+    """
+    for memory in memories:
+        at = memory.created_at_us
+        typed = context.store.journal.typed(memory.scope, (memory.session or "",), at - LASTS, at)
+        share, is_exact = typed_share(memory.content, typed)
+        if not typed or memory.trust == "user" or (share >= SHARE and is_exact):
+            yield memory
 
 
 def confirm_typed(

@@ -7,7 +7,9 @@ task.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
+from ... import registry
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
 from ...text.turns import acted, closing, in_words
@@ -65,7 +67,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     rules, stands = _rules(memory)
     known = {item.id for item in (*wanted, *rules)}
     stored = [item for item in _session_memories(memory, last) if item.id not in known]
-    stands = [item for item in stands if item not in stored][:STANDING]
+    stands = registry.call("may_begin", memory._context, (item for item in stands if item not in stored)) or ()
     when = f", {day(lines[-1].at_us)}" if lines else ""
     # Only the count: what waits is for a person.
     count = len(memory.review(limit=WAITING))
@@ -74,7 +76,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     turns = list(_turn_lines(lines))
     others = [
         Section("Open goals:", list(lines_of(wanted, memory.abbreviate))),
-        Section("Decided and learned:", list(lines_of(stands, memory.abbreviate))),
+        Section("Decided and learned:", list(lines_of(list(islice(stands, STANDING)), memory.abbreviate))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
         Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
     ]
