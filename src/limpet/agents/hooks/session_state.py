@@ -64,24 +64,25 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     last = session if same else _last_session(memory, session)
     lines = memory.journal(session=last, limit=LINES) if last else []
     wanted = memory.list(kind=("goal",), limit=GOALS).memories
-    rules, stands = _rules(memory)
+    rules, others = _rules(memory)
     known = {item.id for item in (*wanted, *rules)}
     stored = [item for item in _session_memories(memory, last) if item.id not in known]
-    stands = registry.call("may_begin", memory._context, (item for item in stands if item not in stored)) or ()
+    new = (item for item in others if item not in stored)
+    stands = islice(registry.call("may_begin", memory._context, new) or (), STANDING)
     when = f", {day(lines[-1].at_us)}" if lines else ""
     # Only the count: what waits is for a person.
     count = len(memory.review(limit=WAITING))
     more = "+" if count == WAITING else ""
     waiting = Section("", [Line(f"Waiting for the user's review: {count}{more} (`limpet review`)")] if count else [])
     turns = list(_turn_lines(lines))
-    others = [
+    sections = [
         Section("Open goals:", list(lines_of(wanted, memory.abbreviate))),
-        Section("Decided and learned:", list(lines_of(list(islice(stands, STANDING)), memory.abbreviate))),
+        Section("Decided and learned:", list(lines_of(stands, memory.abbreviate))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
         Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
     ]
     # First, before anything that could take its place.
-    return [waiting, _rules_section(lines_of(rules, memory.abbreviate), [waiting, *others], budget), *others]
+    return [waiting, _rules_section(lines_of(rules, memory.abbreviate), [waiting, *sections], budget), *sections]
 
 
 def _rules(memory: Limpet) -> tuple[list[Memory], list[Memory]]:
