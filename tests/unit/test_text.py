@@ -239,8 +239,7 @@ def test_a_secret_in_a_name_is_hidden():
 
 
 def test_no_name_of_a_secret_is_passed_without_a_look():
-    pairs = [f"{kind}{last}" for last, kinds in _KINDS.items() for kind in kinds]
-    for name in (*_WORDS, *_ENDS, *pairs):
+    for name in (*_WORDS, *_ENDS, *(f"{kind}{last}" for last in ("key", "keys", "tokens") for kind in _KINDS)):
         assert suspected(f"{name}=x")
 
 

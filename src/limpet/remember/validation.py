@@ -170,7 +170,7 @@ def without_control(text: str) -> str:
 def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
     """Return a statement's text without secrets and control characters, and the names of what was left out.
 
-    Raises BadInput, also for what is nothing but a secret.
+    Raises BadInput, also for one word that is a secret.
     """
     given = content
     if isinstance(content, str):
@@ -183,7 +183,7 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
         # More than white space and marks of format, such as a space without width.
         if all(char.isspace() or unicodedata.category(char) == "Cf" for char in text):
             raise BadInput("content has no character that is seen")
-    if redacted and is_bare(text):
+    if redacted and is_bare(content, text):
         raise BadInput(
             f"content is nothing but a secret ({', '.join(redacted)}), which is not stored",
             hint="say what it is for and where it is kept",

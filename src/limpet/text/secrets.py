@@ -14,71 +14,39 @@ if TYPE_CHECKING:
 
 
 # Nearly all secrets that the rules know stand beside one of these.
-_MARKS = (
-    "pass", "pw", "secret", "token", "key", "cred", "cookie", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "contrase",
-    "shared", "communit", "login", "log ", "zugang", "anmeld", "account", "identif", "acceso", "cod", "kod", "comb", "cv",
-    "puk", "otp", "phrase", "frase", " words", "jeton", "2fa", "mfa", "machine ", "net use", "wachtw", "senha", "heslo", "haslo", "parola", "@",
-)  # fmt: skip
-# The same beside a sign: programs with an option, files, sessions; in texts that are not only ASCII; with a digit
-# ("open it with 4711").
-_MARKS_WITH = (
-    (" -", ("mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "smbclient", "lftp", "ipmi", "mosquitto", "sudo")),
-    ("|", ("sudo", "chpass", "|")), (":", (":*:", "432:", ":thin:", "wifi:")), ("=", ("essionid", "sessid")), (" /", ("/p:",)),
-)  # fmt: skip
-_MARKS_BEYOND = (
-    "clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード", "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür",
-)  # fmt: skip
-_MARKS_OF_DIGITS = (" with ", " using ", " mit ", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt")  # fmt: skip
-# What stands beside the number of a bank card.
-_CARDS = ("card", "cart", "kart", "tarj", "visa")
+_MARKS = ("pass", "pw", "secret", "token", "key", "cred", "cookie", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "contrase", "shared", "communit", "login", "log ", "logs in", "logged in", "zugang", "account", "identif", "acceso", "cod", "kod", "comb", "cv", "puk", "otp", "phrase", "frase", " words", "jeton", "2fa", "mfa", "machine ", "net use", "wachtw", "senha", "heslo", "haslo", "parola", "mdp", " ww ", "encrypt", "maiden", "security q", "first pet", "sicherheitsfrage", "sentence", "safe word", "assword", "_pk", "_pat", "padlock", "wallet", "root ", "meld", "zalog", "inlog", "session", "wi-fi", "wifi", "wlan", "@", "rabbitmqctl", "getconnection", "pdo(", "/p:", "/rp ", ":*:", "432:", ":thin:", "|")  # fmt: skip
+# The same with an option of a program, or as what is called with a text; in texts that are not only ASCII; with a digit.
+_MARKS_WITH = ((" -", ("snowsql", "psexec", "sqlcmd", "cqlsh", "rdesktop", "plink", "pscp", "mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "smbclient", "lftp", "ipmi", "mosquitto", "sudo", "influx", "bcp", "openssl", "gpg", "ansible")), ("(\"", ("connect", "pdo(", "client", "search", "translator", "session", "sdk", "bot", "api")), ("('", ("connect", "pdo(", "client", "search", "translator", "session", "sdk", "bot", "api")))  # fmt: skip
+_MARKS_BEYOND = ("clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード", "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür", "wörter", "слов")  # fmt: skip
+_MARKS_OF_DIGITS = ("opens", "öffnet", "geht mit", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt", "cancel", "kluis", "geheimz", "prüf", "domofon", "klucz", "schlo", "mullvad", "cid", "komm", "vault", "voicemail", "licen", "serial", "swipe", "parental", "lizenz", "voucher", "gutschein", "router", "connect", "gift card", "ftp", "admin", "rcon", "wpa")  # fmt: skip
+# What stands beside the number of a bank card, and of others whose words are short.
+_CARDS = ("://", "private", "authorization", "card", "cart", "kart", "tarj", "visa", "amex", "cvc", "cvv", "cryptog", "mullvad", "key: [", "key\": [", "cccc")  # fmt: skip
 # Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
-_CAPITALS = ("akia", "asia", "abia", "acca")
+_CAPITALS = ("akia", "asia", "abia", "acca", "://", "private", "authorization")
 # No form with a digit is shorter, but cards.
 _LONG = 20
 # In a command, where `NAME=` and `--name ` say for certain that a value follows.
 _ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<$"'\[{*%])[^\s"';&|]+)"""
 _ESCAPES = ("%", "\\u00", "\\x", "&#")
 # Text in the place of a secret: hidden before, or to be filled in from elsewhere.
-_NO_SECRET = r"\s*|\[redacted:[a-z-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?"
-_MARK, _BEARER, _LABEL_WORD = r"\[redacted:[a-z-]+\]", r"(?i)\b(?:bearer|basic)\s*$", r"[\w.-]+"
-_LABELS = ("pass", "pwd", "secret", "token", "key", "credential", "cookie", "authorization", "psk", "auth", "kennwort")
-# A label before a secret: `DB_PASSWORD=`, `staging API key:`, `aws key`. Longer ones, and what follows, say something.
-LABEL_WORDS = 4
-# Before a secret, these say where it is used: a file, or that something has it.
-_TELLS = r"(?i)\w\.\w|\b(?:has|have|had|uses?|used|needs?|holds|contains|hat|nutzt|braucht)\b"
+_NO_SECRET = r"\s*|\[redacted:[a-z0-9-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?"
+_MARK = r"\[redacted:[a-z0-9-]+\]"
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx. What a key's lines hold and the marks around them do not.
 _FILLED = r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})"
 _KEY_LINE = r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}"
 
 # Names of fields that hold a secret: the last word, or the last two.
-_WORDS = frozenset(
-    {"password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token", "credential",
-     "credentials", "authorization", "cookie", "cookies", "psk", "authtoken", "requirepass", "storepass", "keypass", "privkey",
-     "mnemonic", "secretkey", "passphrases", "wachtwoord", "senha", "heslo", "haslo", "parola", "sessionid", "jsessionid",
-     "phpsessid"}
-)  # fmt: skip
-_KINDS = {
-    "key": frozenset({"api", "access", "private", "secret", "encryption", "signing", "master", "account", "shared", "app",
-                      "hmac", "session", "crypt", "cipher", "webhook", "preshared", "license", "licence", "admin", "unseal"}),
-    "auth": frozenset({"registry", "basic", "docker", "npm"}),
-    "tokens": frozenset({"api", "access", "auth", "bearer", "refresh"}),
-    "pass": frozenset({"db", "database", "user", "smtp", "mail", "admin", "root", "ftp", "mysql", "pg", "redis", "auth", "sa",
-                       "require", "store", "key", "trust", "mongo", "postgres", "proxy", "rpc", "wifi", "wp", "git", "app"}),
-}  # fmt: skip
-_KINDS["keys"] = _KINDS["key"]
+_WORDS = frozenset("adminpass authorization authtoken cookie cookies credential credentials dbpass ftppass haslo heslo jsessionid keypass mailpass mnemonic mysqlpass parola passcode passphrase passphrases passwd password passwords pgpass phpsessid privkey proxypass psk pswd pw pwd requirepass rootpass secret secretkey secrets senha sessionid smtppass sshpass storepass token userpass wachtwoord wifipass".split())  # noqa: SIM905 # fmt: skip
+_KINDS = frozenset("refresh bearer access account admin api app auth cipher crypt encryption hmac licence license local master network preshared private secret session shared signing unseal webhook".split())  # noqa: SIM905 # fmt: skip
+# Kinds that are none: a pass of a compiler or for a train, a key that anybody may see.
+_NO_PASS = frozenset("backward band boarding bus by first forward high last low max min multi no one post pre render season second single ski test tests two".split())  # noqa: SIM905 # fmt: skip
+_SHOWN = frozenset("bucket cache dedup foreign gpg group host idempotency object partition pgp primary pub public publishable routing row s3 site sort ssh verify".split())  # noqa: SIM905 # fmt: skip
 # The same written as one word: dbpassword, clientsecret.
-_ENDS = (
-    "password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret",
-    "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort",
-    "contraseña",
-)  # fmt: skip
+_ENDS = ("password", "passwd", "passphrase", "apikey", "apikeys", "accesskey", "secretkey", "privatekey", "clientsecret", "accesstoken", "authtoken", "refreshtoken", "apitoken", "accountkey", "signingkey", "encryptionkey", "passwort", "kennwort", "contraseña")  # fmt: skip
 # Kinds of tokens that are no secret: a place in a list, or the mark of a request.
-HANDLES = frozenset(
-    {"next", "page", "pagination", "starting", "start", "continuation", "continue", "sequence", "idempotency", "cursor", "resume",
-     "position", "forward", "backward", "chunk", "creation", "client_request", "copy_product"}
-)  # fmt: skip
+HANDLES = frozenset("backward chunk client_request continuation continue copy_product creation cursor forward idempotency next page pagination position resume sequence start starting".split())  # noqa: SIM905 # fmt: skip
 # Endings that change nothing: password_2, secret-value.
-_TAILS = frozenset({"value", "plain", "plaintext", "confirm", "confirmation", "repeat"})
+_TAILS = frozenset("base confirm confirmation plain plaintext repeat value".split())  # noqa: SIM905 # fmt: skip
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PART = re.compile(r"[a-z]+")
 # Characters of a name that are read, at its end.
@@ -92,9 +60,9 @@ def suspected(text: str) -> bool:
 
 
 def _measured(text: str) -> tuple[str, bool, int]:
-    """Return the text in lower case, whether it has a digit, and then the length of its longest word."""
+    """Return the text in lower case, whether it has a digit, and the length of its longest word."""
     digit = any(map(text.__contains__, "0123456789")) or (not text.isascii() and any(map(str.isdigit, text)))
-    return text.lower(), digit, max(map(len, text.split())) if digit else 0
+    return text.lower(), digit, max(map(len, text.split()), default=0)
 
 
 def _marked(lower: str, digit: bool) -> bool:
@@ -113,31 +81,12 @@ def _may_be_coded(text: str, longest: int) -> bool:
 
 def _may_have_form(lower: str, digit: bool, longest: int) -> bool:
     """Return whether a text may hold a secret of one of `forms.FORMS`; without a digit, only a key or a URL's."""
-    if longest >= _LONG or "://" in lower or "private" in lower or "authorization" in lower:
-        return True
-    return any(map(lower.__contains__, _CARDS if digit else _CAPITALS))
+    return longest >= _LONG or any(map(lower.__contains__, _CARDS if digit else _CAPITALS))
 
 
-def is_bare(redacted: str) -> bool:
-    """Return whether a redacted text held only secrets: each line with text has a mark and at most its label.
-
-    A label is up to LABEL_WORDS words that end in `:` or `=`, or in a word for a secret.
-    """
-    lines = [line for line in redacted.splitlines() if line.strip()]
-    return bool(lines) and all(map(_bare_line, lines))
-
-
-def _bare_line(line: str) -> bool:
-    before, *rest = re.split(_MARK, line)
-    if not rest or any(re.search(r"\w", part) for part in rest):
-        return False
-    label = re.sub(_BEARER, "", before.rstrip()).rstrip(" \t\"'`([{")
-    words = re.findall(_LABEL_WORD, label)
-    if not words:
-        return True
-    if len(words) > LABEL_WORDS or re.search(_TELLS, label) or re.search("[:=]", label.rstrip(" \t:=")):
-        return False
-    return label[-1] in ":=" or words[-1].lower().endswith(_LABELS)
+def is_bare(given: str, redacted: str) -> bool:
+    """Return whether a text was one word and all of it a secret: no word beside it says what it is for."""
+    return len(given.split()) == 1 and re.fullmatch(_MARK, redacted.strip()) is not None
 
 
 def redact(text: str) -> tuple[str, tuple[str, ...]]:
@@ -180,13 +129,10 @@ def _hide(name: str, names: list[str], match: re.Match[str]) -> str:
 
     groups = match.re.groupindex
     secret = match[match.lastindex or 0] if not {"dash", "card"} & groups.keys() else match[0]
-    if PLACEHOLDER.match(secret) or re.search(_FILLED, secret) or "[redacted:" in secret:
-        return match[0]
-    if "dash" in groups and not re.compile(_KEY_LINE).search(secret, secret.index("KEY")):
-        return match[0]  # the marks alone, as code looks for them
-    if "card" in groups and not is_card(match):
-        return match[0]
-    if "beside" in groups and not beside_key_id(match):
+    none = PLACEHOLDER.match(secret) or re.search(_FILLED, secret) or "[redacted:" in secret
+    none = none or ("card" in groups and not is_card(match)) or ("beside" in groups and not beside_key_id(match))
+    # The marks of a key alone, as code looks for them.
+    if none or ("dash" in groups and not re.compile(_KEY_LINE).search(secret, secret.index("KEY"))):
         return match[0]
     if name not in names:
         names.append(name)
@@ -242,7 +188,8 @@ def _named(value: Any, texts: list[str]) -> bool:
     elif isinstance(value, dict):
         texts.extend(value)
         # The first: perhaps a field written as two.
-        return "value" in value or any(map(names_secret, value)) or any(_named(item, texts) for item in value.values())
+        named = "value" in value or any(names_secret(name) or names_key(name) for name in value)
+        return named or any(_named(item, texts) for item in value.values())
     return False
 
 
@@ -255,7 +202,7 @@ def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
         return [_clean(item, secrets, hidden=hidden) for item in value]
     if not isinstance(value, dict):
         return value
-    from .secret_values import is_handle
+    from .secret_values import holds_secret
 
     # {"name": "DB_PASSWORD", "value": "..."}: a field written as two.
     called = value.get("name", value.get("key")) if "value" in value else None
@@ -264,11 +211,11 @@ def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
     def is_hidden(name: str, item: Any) -> bool:
         if hidden or (pair and name == "value"):
             return True
-        return names_secret(name) and not (isinstance(item, str) and is_handle(name, item))
+        return holds_secret(name, item) if isinstance(item, str) else names_secret(name)
 
+    items = value.items()
     return {
-        _clean(name, secrets, hidden=False): _clean(item, secrets, hidden=is_hidden(name, item))
-        for name, item in value.items()
+        _clean(one, secrets, hidden=False): _clean(item, secrets, hidden=is_hidden(one, item)) for one, item in items
     }
 
 
@@ -281,14 +228,33 @@ def _hidden(text: str) -> tuple[str, tuple[str, ...]]:
 @lru_cache(maxsize=4096)
 def names_secret(name: str) -> bool:
     """Return whether a field's name means a secret: db_password, X-Api-Key, clientSecret; not token_count."""
+    words = _words(name)
+    last, before = (words or [""])[-1], words[-2:-1]
+    if last == "token" and before and (before[0] in HANDLES or "_".join(words[-3:-1]) in HANDLES):
+        return False
+    if last == "pass" and before:
+        return before[0] not in _NO_PASS
+    kept = last in ("key", "keys", "tokens") and not _KINDS.isdisjoint(before)
+    return kept or last in _WORDS or last.endswith(_ENDS)
+
+
+# The last words of names whose value is a secret if it is random.
+_KEYS = frozenset("auth bearer cred creds jwt login pat pk salt session webhook".split())  # noqa: SIM905 # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def names_key(name: str) -> bool:
+    """Return whether a field's name may mean a secret: one is in it if its value is random."""
+    words = _words(name) or [""]
+    if words[-2:] == ["secret", "id"] or words[-3:] == ["private", "key", "id"]:
+        return True
+    kind, ending = re.fullmatch("(.*?)(keys?|token|secret|)", words[-1]).groups()  # type: ignore[union-attr]
+    kind = kind if ending and kind else (words[-2] if len(words) > 1 else "")
+    return words[-1] != "token" and kind not in _SHOWN and (bool(kind and ending) or words[-1] in _KEYS)
+
+
+def _words(name: str) -> list[str]:
     words = _PART.findall(HUMP.sub("_", name[-NAME_CHARACTERS:]).lower())
     while len(words) > 1 and (words[-1] in _TAILS or words[-1] == "v"):
         words.pop()
-    if not words:
-        return False
-    last = words[-1]
-    if last == "token" and len(words) > 1 and (words[-2] in HANDLES or "_".join(words[-3:-1]) in HANDLES):
-        return False
-    if last in _WORDS or last.endswith(_ENDS):
-        return True
-    return len(words) > 1 and words[-2] in _KINDS.get(last, ())
+    return words
