@@ -264,23 +264,20 @@ def test_tagged_values_hide_secrets_too(memory):
     assert GITHUB not in str(memory.get(id).metadata)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [GITHUB, f"github token {GITHUB}", f"export GITHUB_TOKEN={GITHUB}", f'{{"token": "{GITHUB}"}}',
-     f"Authorization: Bearer {GITHUB}", f"STAGING_TOKEN={GITHUB}\n\nPROD_TOKEN={GITHUB}\n"],
-)  # fmt: skip
-def test_what_is_nothing_but_a_secret_is_refused_by_name(memory, text):
+def test_what_is_nothing_but_a_secret_is_refused_by_name(memory):
     """Nothing would be left of it but that there was one."""
     with pytest.raises(limpet.BadInput, match=r"nothing but a secret.*, which is not stored") as refused:
-        memory.remember(text)
+        memory.remember(GITHUB)
     assert GITHUB not in str(refused.value) and memory.count() == 0
-    assert memory.remember_batch([{"content": text}, {"content": "CI runs on Debian 12"}])[0].status == "rejected"
+    assert memory.remember_batch([{"content": GITHUB}, {"content": "CI runs on Debian 12"}])[0].status == "rejected"
 
 
 @pytest.mark.parametrize(
     "text",
     [f"CI uses {GITHUB} for releases", f"The deploy token of staging is {GITHUB}", f"user: ci token: {GITHUB}",
-     f"Rotated on Friday:\nGITHUB_TOKEN={GITHUB}", "postgres://ann:hunter22@db/app", f"release.yml has github key {GITHUB}"],
+     f"Rotated on Friday:\nGITHUB_TOKEN={GITHUB}", "postgres://ann:hunter22@db/app", f"release.yml has github key {GITHUB}",
+     f"github token {GITHUB}", f"export GITHUB_TOKEN={GITHUB}", f'{{"token": "{GITHUB}"}}',
+     f"Authorization: Bearer {GITHUB}", f"STAGING_TOKEN={GITHUB}\n\nPROD_TOKEN={GITHUB}\n"],
 )  # fmt: skip
 def test_what_says_more_than_a_secret_is_kept_without_it(memory, text):
     receipt = memory.remember(text)
