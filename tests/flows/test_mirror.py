@@ -228,7 +228,7 @@ def test_a_secret_stays_in_the_file_and_is_reported(memory, root):
     memory.remember("Deploys need the VPN", topics=["deploy"])
     mirror.init(memory, root)
     file = root / "deploy.md"
-    bare = "aws key AKIA" + "IOSFODNN7EXAMPLQ"
+    bare = "AKIA" + "IOSFODNN7EXAMPLQ"
     secret = f"the bucket with {bare}"
     file.write_text(file.read_text() + f"- {secret}\n- {bare}\n- The VPN is called north\n")
     for _ in range(2):

@@ -203,7 +203,7 @@ _CUE = re.compile(r"""(?x)(?<![\w.$@/\\-])(?:(?P<after>(?P<sure>[\w-]{0,24}?pass
 _ENDED = r"[.!][\"')\u201d\u00bb]?\s|(?<!:)\n\s*\n|\n.*\S.*\n"
 # Right before a value; and what says that a thing is named, and not a password.
 _VALUE_NEXT = r"(?i)(?:[:\u2013\u2014>\u2192]|\b(?:is|was|to|now|ist|war|lautet|heißt|est|reste|es|era|è|é|jest|brzmi|to|luidt|это|är|er|je|olarak)(?: (?:le|la|el|il|o|de|het))?)\s{0,3}[\"'`*\u201c\u201e\u00ab]{0,3}$"
-_PLACED = r"(?i)==|[=(\[{;]\s{0,3}[\"']?$|\b(?:vault|1password|bitwarden|keepass\w*|lastpass|file|path|folder|page|ticket|issue|version|release|branch|host|server|called|named|like|such as|e\.g\.|for|of|für|von|zu|zum|zur|pour|du|de|del|della|para|do|da|van|voor|od|dla|для|от|в|к|в|к|in|under|see|on|at|device|model|project|repo|hash\w*|algorithm|policy|via|by|uses?|using|im|siehe|unter|heißt|named?|table|field|column|variable|function|method|class|module|package|commit|tag|endpoint|header)\s{1,3}[\"'`(]{0,2}$"
+_NO_VALUE_AFTER = r"(?i)==|[=(\[{;]\s{0,3}[\"']?$|\b(?:vault|1password|bitwarden|keepass\w*|lastpass|file|path|folder|page|ticket|issue|version|release|branch|host|server|called|named|like|such as|e\.g\.|for|of|für|von|zu|zum|zur|pour|du|de|del|della|para|do|da|van|voor|od|dla|для|от|в|к|в|к|in|under|see|on|at|device|model|project|repo|hash\w*|algorithm|policy|via|by|uses?|using|im|siehe|unter|heißt|named?|table|field|column|variable|function|method|class|module|package|commit|tag|endpoint|header)\s{1,3}[\"'`(]{0,2}$"
 _IS_THE = r"(?i)[\"'`\u201d\u00bb)]{0,2} (?:is|was|as|opens?|unlocks?|for|ist|als|öffnet|est|ouvre|es|abre|è|apre|é)\b"
 # Names of products have parts too.
 _PRODUCT = r"(?=.*-)(?=.*[a-z][A-Z]|(?:.*[\W_])?(?:[A-Z]{2,}|v\d+)(?:[\W_]|$)|.*\d\.\d)[^!#$%&*+=?~^]*"
@@ -233,7 +233,7 @@ def _tells(text: str, word: str, strength: int, cue: re.Match[str], start: int) 
     """Return whether what is between a word for a password and one that looks like it tells it."""
     named, before = text[cue.start() : cue.end()], text[cue.end() : start]
     number, digit = len(before.split()), re.search(r"\d", word) is not None
-    if re.search(_ENDED, before) or "_" in named or HUMP.search(named) or re.search(_PLACED, before):
+    if re.search(_ENDED, before) or "_" in named or HUMP.search(named) or re.search(_NO_VALUE_AFTER, before):
         return False
     if strength < 3 and re.search(r"[=\[\]{};]|\w\(", before):
         return False  # code
