@@ -1,12 +1,11 @@
 """How long a sync of a folder takes in which nothing changed: `python -m benchmarks.mirror [--size 10000]`.
 
 Two folders: one of `size` files, each a memory, as Claude writes them; one that was rendered from `size` memories.
-Each sync is a process of its own that has the store open; the first reads every file, the second trusts their marks.
+Each sync is a process of its own that has the store open.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from limpet.features import mirror
 
 from .harness import run_steps
 
-STEPS = ("files: adopt", "files: same, read", "files: same", "pages: render", "pages: same, read", "pages: same",
-         "pages: one edit")  # fmt: skip
+STEPS = ("files: adopt", "files: same", "pages: render", "pages: same", "pages: one edit")
 
 
 def made_text(i: int) -> str:
@@ -43,12 +41,7 @@ def one(folder: Path, step: str, size: int) -> dict[str, Any]:
                 {"content": made_text(i), "kind": ("fact", "lesson")[i % 2], "topics": [f"module {i % 300}"]}
                 for i in range(size)
             )
-        if what == "same, read":  # as if the base were older than every file
-            os.utime(root / ".limpet" / "mirror.json", ns=(0, 0))
-        elif what == "same":
-            later = time.time_ns() + 10_000_000_000
-            os.utime(root / ".limpet" / "mirror.json", ns=(later, later))
-        elif what == "one edit":
+        if what == "one edit":
             page = next(file for file in sorted(root.glob("*.md")) if file.name != "MEMORY.md")
             page.write_text(page.read_text(encoding="utf-8") + "\n- one more\n", encoding="utf-8")
         start, cpu = time.perf_counter(), time.process_time()

@@ -463,39 +463,12 @@ def test_a_damaged_base_says_what_to_do(memory, root):
     assert (done.created, done.added, done.conflicts) == (0, 0, 0)
 
 
-def stand_still(root):
-    """As if everything in the folder had been written long before the last sync."""
-    for one in [*root.glob("*.md")]:
-        os.utime(one, ns=(10**18, 10**18))
-
-
-def settled(memory, root):
-    """A mirror in which the last sync had nothing to do."""
-    stand_still(root)
-    mirror.sync(memory, root)
-
-
-def test_where_neither_side_moved_no_file_is_opened(memory, root):
-    memory.remember("Deploys need the VPN", topics=["deploy"])
-    mirror.init(memory, root)
-    settled(memory, root)
-    secret = root / "deploy.md"
-    before = secret.stat()
-    secret.write_bytes(secret.read_bytes().replace(b"VPN", b"WAN"))  # same size, and time stamps put back
-    os.utime(secret, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-    assert not mirror.sync(memory, root).changed
-    assert contents(memory) == ["Deploys need the VPN"]
-    assert mirror.sync(memory, root, full=True).edited == 1  # unless it is asked to look at everything
-    assert contents(memory) == ["Deploys need the WAN"]
-
-
 @pytest.mark.parametrize("what", ["told", "edited", "index", "new file", "gone", "use", "undo"])
 def test_a_settled_mirror_takes_up_whatever_moves(memory, root, what):
     one = memory.remember("Deploys need the VPN", topics=["deploy"])
     other = memory.remember("Staging has no backups", topics=["staging"])
     mirror.init(memory, root)
-    settled(memory, root)
+    mirror.sync(memory, root)
     if what == "told":
         memory.remember("Deploys take an hour", topics=["deploy"])
     elif what == "edited":
@@ -512,7 +485,7 @@ def test_a_settled_mirror_takes_up_whatever_moves(memory, root, what):
         memory.undo()
     done = mirror.sync(memory, root)
     assert done.changed or what == "use"
-    assert not mirror.sync(memory, root, full=True).changed
+    assert not mirror.sync(memory, root).changed
     assert one.id
 
 
@@ -520,7 +493,7 @@ def test_what_ends_by_itself_leaves_a_settled_mirror(memory, clock, root):
     memory.remember("The freeze holds", topics=["freeze"], valid_to="2026-03-05T00:00:00Z")
     memory.remember("Deploys need the VPN", topics=["deploy"])
     mirror.init(memory, root)
-    settled(memory, root)
+    mirror.sync(memory, root)
     clock.set("2026-03-04T23:59:59Z")
     assert not mirror.sync(memory, root).changed
     clock.set("2026-03-05T00:00:00Z")

@@ -68,7 +68,6 @@ def init(memory: Limpet, path: str | os.PathLike[str], *, author: str = "user") 
         if not context.store.database.begun:
             context.write(lambda _: None)  # what is noted beside a store needs one
         folder.save(root, made)
-        os.utime(root / OWN / STATE, ns=(0, 0))
         noted = _noted(context)
         if str(root) not in noted:  # beside the store, so that `sync` need not be told where
             place = Path(beside(context.store.path) + ".mirrors")
@@ -76,13 +75,10 @@ def init(memory: Limpet, path: str | os.PathLike[str], *, author: str = "user") 
     return sync_folder(context, root)
 
 
-def sync(
-    memory: Limpet, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
-) -> MirrorReport:
+def sync(memory: Limpet, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False) -> MirrorReport:
     """Sync a mirror with the store: changes of either side reach the other, conflicts go to review.
 
     `dry_run`: only say what would be done. `forget`: also archive when most entries are gone from the folder.
-    `full`: read every file and compare everything; else what has its old time stamps is taken to be unchanged.
     Raises BadInput (no mirror, or of another store), StoreBusy, StoreError.
 
     >>> _ = init(memory, "notes")
@@ -90,11 +86,11 @@ def sync(
     >>> sync(memory, "notes").added
     1
     """
-    return sync_folder(memory._context, path, dry_run=dry_run, forget=forget, full=full)
+    return sync_folder(memory._context, path, dry_run=dry_run, forget=forget)
 
 
 def sync_folder(
-    context: Context, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False, full: bool = False
+    context: Context, path: str | os.PathLike[str], *, dry_run: bool = False, forget: bool = False
 ) -> MirrorReport:
     from pathlib import Path
 
@@ -109,7 +105,7 @@ def sync_folder(
         assert known is not None
         if known.store != resolved(context.store.path):
             raise BadInput(f"{root} mirrors {known.store}", hint=f"limpet --store {known.store} mirror sync")
-        return Sync(root, known, context.in_scope(known.scope)).run(dry_run=dry_run, forget=forget, full=full)
+        return Sync(root, known, context.in_scope(known.scope)).run(dry_run=dry_run, forget=forget)
 
 
 def take_in_edits(memory: Limpet) -> None:

@@ -18,16 +18,13 @@ from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm, rows
 from ...model.errors import BadInput, StoreBusy, StoreError
 from ...model.memory import check_origin, check_scope
-from ...store.files import partial_file, publish, writing
+from ...store.files import partial_file, publish, write_own, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
 from . import OWN, STATE
 
-Mark = tuple[int, int, int]  # modified (ns), size, inode: as long as they stay, the file was not changed
-VERSION = 1
+VERSION = 2
 INDEX = "MEMORY.md"
 MORE = "MEMORY-more.md"
-# A file that changed this shortly before it was looked at may change again within the same tick of its time stamp.
-FRESH_NS = 2_000_000_000
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
@@ -74,22 +71,15 @@ def locked(root: Path) -> Iterator[None]:
         yield
 
 
-def look(root: Path) -> dict[str, tuple[Mark, str | None]]:
-    """Return every Markdown file of the folder by name, with why it is left alone. Raises BadInput, StoreError."""
-    files: dict[str, tuple[Mark, str | None]] = {}
+def names(root: Path) -> list[str]:
+    """Return the names of the folder's Markdown files, sorted. Raises BadInput, StoreError."""
     try:
-        with os.scandir(root) as items:
-            for item in items:
-                if not item.name.lower().endswith(".md") or item.name.startswith("."):
-                    continue
-                status = item.stat(follow_symlinks=False)
-                mark = (status.st_mtime_ns, status.st_size, status.st_ino)
-                files[item.name] = mark, _problem(item.name, status)
+        names = [name for name in os.listdir(root) if name.lower().endswith(".md") and not name.startswith(".")]  # noqa: PTH208
     except OSError as error:
         raise StoreError(f"cannot read {root}: {error.strerror}") from None
-    if len(files) > MAX_FILES:
+    if len(names) > MAX_FILES:
         raise BadInput(f"{root} holds more than {MAX_FILES:,} Markdown files")
-    return files
+    return sorted(names)
 
 
 def _problem(name: str, status: os.stat_result) -> str | None:
@@ -106,53 +96,48 @@ def _problem(name: str, status: os.stat_result) -> str | None:
     return None
 
 
-def read(root: Path, name: str) -> tuple[str | None, Mark, str | None]:
-    """Return (text, mark, problem) of a file; a half-written file is a problem of this time only."""
-    none = (0, 0, 0)
+def read(root: Path, name: str) -> tuple[str | None, str | None]:
+    """Return (text, problem) of a file; a half-written file is a problem of this time only."""
     try:
+        before = (root / name).lstat()
+        if problem := _problem(name, before):
+            return None, problem
         number = os.open(root / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(number, "rb") as file:
-            before = os.fstat(number)
-            if problem := _problem(name, before):
-                return None, none, problem
             raw = file.read(MAX_FILE_BYTES + 1)
             after = os.fstat(number)
     except OSError as error:
-        return None, none, f"cannot be read: {error.strerror}"
+        return None, f"cannot be read: {error.strerror}"
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size) or len(raw) != after.st_size:
-        return None, none, "is being written"
+        return None, "is being written"
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        return None, none, f"not UTF-8: byte {error.start} {error.reason}"
+        return None, f"not UTF-8: byte {error.start} {error.reason}"
     if "\0" in text:
-        return None, none, "holds NUL characters: not text, or half written"
-    return text, (after.st_mtime_ns, after.st_size, after.st_ino), None
+        return None, "holds NUL characters: not text, or half written"
+    return text, None
 
 
-def write(root: Path, name: str, text: str, known: str | None) -> Mark | None:
-    """Replace a file whose text is still `known` (None: there is none). None: somebody else was there first."""
+def write(root: Path, name: str, text: str, known: str | None) -> bool:
+    """Replace a file whose text is still `known` (None: there is none). Return False if somebody else was first."""
     target = root / name
     with writing(target), partial_file(root / OWN / "partial") as file:
         file.write(text.encode("utf-8"))
-        file.flush()
         if known is None:
             if os.path.lexists(target):
-                return None
+                return False
         else:
-            now, _, _ = read(root, name)
-            if now != known:
-                return None
+            if read(root, name)[0] != known:
+                return False
             Path(file.name).chmod(stat.S_IMODE(target.stat().st_mode))
-        status = os.stat(file.fileno())  # noqa: PTH116
         publish(file, target, force=True)
-    return (status.st_mtime_ns, status.st_size, status.st_ino)
+    return True
 
 
 def take_away(root: Path, name: str, known: str) -> bool:
     """Remove a file whose text is still `known`. Return False for one that was changed. Raises StoreError."""
-    now, _, _ = read(root, name)
-    if now != known:
+    if read(root, name)[0] != known:
         return False
     try:
         (root / name).unlink()
@@ -191,7 +176,6 @@ class SyncedEntry(NamedTuple):
 class SyncedFile:
     """One file at the last sync."""
 
-    mark: Mark = (0, 0, 0)
     group: str = ""  # what a page of entries is about; "": the file is one memory
     front: str = ""  # hash of the front matter
     entries: list[SyncedEntry] = field(default_factory=list)
@@ -220,15 +204,15 @@ def load(root: Path) -> SyncState | None:
             raise BadInput(f"{path} is a link, or no file")
         raw = json.loads(path.read_bytes())
         if raw["version"] != VERSION:
-            raise BadInput(f"{path} is of version {raw['version']!r}", hint="a newer limpet wrote it")
+            raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=_anew(root))
         files = {
             str(name): SyncedFile(
-                mark=(int(mark[0]), int(mark[1]), int(mark[2])), group=str(group), front=str(front),
+                group=str(group), front=str(front),
                 entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
                 repeats=[str(text) for text in repeats],
                 refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
             )
-            for name, (mark, group, front, entries, repeats, refused) in raw["files"].items()
+            for name, (group, front, entries, repeats, refused) in raw["files"].items()
         }  # fmt: skip
         return SyncState(
             store=str(raw["store"]), scope=check_scope(raw["scope"]), files=files, author=check_origin(raw["author"]),
@@ -239,24 +223,23 @@ def load(root: Path) -> SyncState | None:
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from None
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
-        raise BadInput(
-            f"{path} is damaged", hint=f"remove {path} and run `limpet mirror init {root}`: entries keep their marks"
-        ) from None
+        raise BadInput(f"{path} is damaged", hint=_anew(root)) from None
+
+
+def _anew(root: Path) -> str:
+    return f"remove {root / OWN / STATE} and run `limpet mirror init {root}`: entries keep their marks"
 
 
 def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / STATE
     shown: dict[str, Any] = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")}
-    columns = attrgetter("mark", "group", "front", "entries", "repeats", "refused")
+    columns = attrgetter("group", "front", "entries", "repeats", "refused")
     shown |= {"version": VERSION, "files": {name: columns(file) for name, file in sorted(base.files.items())}}
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     with writing(path):
-        if path.is_file() and path.read_bytes() == text:
-            return
-        with partial_file(path.with_suffix(".partial")) as file:
-            file.write(text)
-            publish(file, path, force=True)
+        if not path.is_file() or path.read_bytes() != text:
+            write_own(path, text)
 
 
 COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "added", "updated", "removed")

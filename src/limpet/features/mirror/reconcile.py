@@ -6,7 +6,7 @@ It compares hashes of the entry now, of the memory now, and of both at the last 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from ...model.memory import Memory
 from ...remember.validation import ValidStatement
 from ..transfer.records import digest
 from . import folder, page
-from .folder import Mark, SyncedEntry, SyncedFile, SyncState
+from .folder import SyncedEntry, SyncedFile, SyncState
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,10 +23,9 @@ class View:
     """One file as this sync sees it."""
 
     name: str
-    mark: Mark
     base: SyncedFile | None
     held: str | None = None  # why it is left alone this time
-    page: page.Page | None = None  # None: not read, because it is as it was
+    page: page.Page | None = None  # None: it is held
     text: str | None = None  # as it was read
     repeats: list[str] = field(default_factory=list)
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -60,37 +59,14 @@ def entry_text(memory: Memory, group: str) -> str:
     return memory.content.strip()
 
 
-def views(
-    root: Path, there: Mapping[str, tuple[Mark, str | None]], base: SyncState, trusted_before: int, skip: Iterable[str]
-) -> dict[str, View]:
-    """Return views of every file but the index files. Files unchanged since the last sync are not read."""
-    views: dict[str, View] = {}
-    ignored = {folder.folded(name) for name in skip}
-    for name, (mark, problem) in sorted(there.items()):
-        if folder.folded(name) in ignored:
-            continue
-        was = base.files.get(name)
-        view = View(name=name, mark=mark, base=was, held=problem)
-        views[name] = view
-        if was is None or was.repeats or was.mark != mark or mark[0] >= trusted_before:
-            load(root, view)
-        else:
-            view.refused = dict(was.refused)
-    return views
-
-
-def load(root: Path, view: View) -> None:
+def read(root: Path, name: str, was: SyncedFile | None) -> View:
     """Read a file. One that cannot be read, or was emptied, is held: it may be half written."""
-    if view.held:
-        return
-    was = view.base
-    text, mark, view.held = folder.read(root, view.name)
+    text, problem = folder.read(root, name)
     if text is not None and not text.strip(page.BOM + " \r\n\t") and was and was.entries:
-        view.held = "is empty: half written? Remove the file to forget what it said"
-    if view.held or text is None:
-        return
-    view.text, view.mark = text, mark
-    view.page = page.read(text)
+        problem = "is empty: half written? Remove the file to forget what it said"
+    if problem or text is None:
+        return View(name=name, base=was, held=problem)
+    return View(name=name, base=was, page=page.read(text), text=text)
 
 
 def short(id: str) -> str:
@@ -121,8 +97,8 @@ class Matcher:
 
     def match(self, resolve: Callable[[str], str | None]) -> None:
         """Match entries to memories. `resolve`: mark -> id of a memory that is neither in the base nor listed."""
-        for view in self._views.values():  # files that are as they were come first
-            for was in view.base.entries if view.page is None and view.base else ():
+        for view in self._views.values():  # files that are held come first
+            for was in view.base.entries if view.held and view.base else ():
                 self.place.setdefault(was.id, view.name)
         read = [view for view in self._views.values() if view.page is not None]
         for home in (True, False):  # of two entries with one mark, the one where it was keeps it

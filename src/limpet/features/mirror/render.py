@@ -20,7 +20,7 @@ from ..transfer.exports import ENTRY
 from ..transfer.records import digest
 from . import folder, page
 from .folder import MirrorReport, SyncedEntry, SyncedFile, SyncState
-from .reconcile import Matcher, View, entry_text, load, store_hash
+from .reconcile import Matcher, View, entry_text, store_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,15 +48,12 @@ class Render:
         files: dict[str, SyncedFile] = {}
         removed = set[str]()
         for view in list(self._views.values()):
-            if view.page is None and (view.held or not self._stale(view) or not self._loaded(view)):
-                if view.base:
-                    files[view.name] = view.base
-                    if not view.held:
-                        view.base.mark = view.mark
-                continue
-            files[view.name], vanishes = self._file(view, unplaced)
-            if vanishes:
-                removed.add(view.name)
+            if view.page is not None:
+                files[view.name], vanishes = self._file(view, view.page, unplaced)
+                if vanishes:
+                    removed.add(view.name)
+            elif view.base:
+                files[view.name] = view.base
         self._add(unplaced, files)
         # Of the pages that were emptied some have something new.
         removed = {name for name in removed if not (files[name].group and files[name].entries)}
@@ -64,39 +61,15 @@ class Render:
         self._write_index(files)
         self._base.files = files
 
-    def _loaded(self, view: View) -> bool:
-        """Read a file that was trusted to be as its base says. False, and held: it is not."""
-        load(self._root, view)
-        entries = view.base.entries if view.base else []
-        if view.page is None or [entry.hash for entry in view.page.entries] != [was.file for was in entries]:
-            view.held = view.held or "changed just now: the next sync looks again"
-            view.page = None
-            self._report.left.append((view.name, view.held))
-            return False
-        for entry, was in zip(view.page.entries, entries, strict=True):
-            entry.id = was.id
-        return True
-
-    def _stale(self, view: View) -> bool:
-        """Return whether a memory of the file has changed in the store since the last sync."""
-        assert view.base is not None
-        for was in view.base.entries:
-            memory = self._memories.get(was.id)
-            if memory is None or store_hash(memory) != was.store:
-                return memory is not None or not self._waits(was.id)
-        return False
-
     def _waits(self, id: str) -> bool:
         memory = self._store.memories.get(parse_id(id))
         return memory is not None and memory.state == "quarantined"
 
-    def _file(self, view: View, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
-        """Update a file that was read to the store's state; return whether it is to be removed."""
-        parsed = view.page
-        assert parsed is not None
+    def _file(self, view: View, parsed: page.Page, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
+        """Update a file to the store's state; return whether it is to be removed."""
         made = SyncedFile(
-            mark=view.mark, group=parsed.group, front=parsed.front_hash(),
-            repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
+            group=parsed.group, front=parsed.front_hash(), repeats=list(dict.fromkeys(view.repeats)),
+            refused=view.refused,
         )  # fmt: skip
         vanishes = False
         for entry in list(parsed.entries):
@@ -164,12 +137,10 @@ class Render:
                     f"episodes-{group.month}" if group.month else group.topic or "general", taken
                 )
                 taken.add(folder.folded(name))
-                self._views[name] = View(name=name, mark=(0, 0, 0), base=None, page=page.new_page(group, slug))
+                self._views[name] = View(name=name, base=None, page=page.new_page(group, slug))
                 files[name] = SyncedFile(group=str(group))
                 pages.setdefault(str(group), []).append(name)
             view = self._views[name]
-            if view.page is None and not self._loaded(view):
-                continue  # the next sync adds it
             assert view.page is not None
             heading = (format_time(new.valid_from) or "")[:10] if group.month else page.HEADINGS[new.kind]
             made_entry = page.add(
@@ -206,8 +177,7 @@ class Render:
                 if folder.take_away(self._root, name, view.text or ""):
                     del files[name]
                     continue
-            elif (mark := folder.write(self._root, name, text, view.text)) is not None:
-                files[name].mark = mark
+            elif folder.write(self._root, name, text, view.text):
                 continue
             # It was written to during the sync: it stays, and the next sync compares it with the last base.
             self._report.files.remove(name)
@@ -221,7 +191,7 @@ class Render:
         texts: dict[str, str | None] = {self._index: None, folder.MORE: None}
         for name in texts:
             if os.path.lexists(self._root / name):
-                texts[name], _, problem = folder.read(self._root, name)
+                texts[name], problem = folder.read(self._root, name)
                 if problem:
                     self._report.left.append((name, problem))
                     return
@@ -237,7 +207,7 @@ class Render:
                 continue
             if text is None:
                 folder.take_away(self._root, name, known or "")
-            elif folder.write(self._root, name, text, known) is None:
+            elif not folder.write(self._root, name, text, known):
                 self._report.left.append((name, "changed just now: the next sync looks again"))
                 return
         self._base.lines = ours

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState
-from .reconcile import Matcher, Task, View, entry_text, short, views
+from .reconcile import Matcher, Task, View, entry_text, read, short
 from .render import Render
 
 if TYPE_CHECKING:
@@ -54,21 +53,11 @@ class Sync:
         self._report = MirrorReport(folder=str(root), scope=base.scope)
         self._index = folder.INDEX
 
-    def run(self, *, dry_run: bool = False, forget: bool = False, full: bool = False) -> MirrorReport:
+    def run(self, *, dry_run: bool, forget: bool) -> MirrorReport:
         """Sync, with the options of `mirror.sync`. Raises BadInput, StoreError."""
         began = time.time_ns()
-        state, there, trusted = self._root / OWN / STATE, folder.look(self._root), 0
-        if not full:
-            with suppress(OSError):  # files that were changed before this are as the base says when their marks are
-                trusted = state.stat().st_mtime_ns - folder.FRESH_NS
-        for name in there:
-            if folder.folded(name) == folder.folded(folder.INDEX):
-                self._index = name
         self._memories = self._listed()
-        self._views = views(self._root, there, self._base, trusted, (self._index, folder.MORE))
-        for view in self._views.values():
-            if view.held:
-                self._report.left.append((view.name, view.held))
+        self._read()
         matcher = Matcher(self._views, self._base, self._memories)
         matcher.match(lambda mark: self._all_marks.get(mark))  # noqa: PLW0108 - most syncs need none of them
         tasks = matcher.tasks(self._earlier)
@@ -95,8 +84,18 @@ class Sync:
         self._report.left.sort()
         if not dry_run:
             folder.save(self._root, self._base)
-            os.utime(state, ns=(began, began))  # files older than this need not be read next time
+            os.utime(self._root / OWN / STATE, ns=(began, began))  # what changes from now on, the next sync takes in
         return self._report
+
+    def _read(self) -> None:
+        """Read every file but the index files, whose names may be in another case."""
+        for name in folder.names(self._root):
+            if folder.folded(name) == folder.folded(folder.INDEX):
+                self._index = name
+            elif folder.folded(name) != folder.folded(folder.MORE):
+                view = self._views[name] = read(self._root, name, self._base.files.get(name))
+                if view.held:
+                    self._report.left.append((name, view.held))
 
     # -- the store's side
 
