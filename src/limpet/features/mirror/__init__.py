@@ -13,8 +13,7 @@ from ...model.errors import BadInput, LimpetError, NotFound, StoreBusy, StoreErr
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from ...api import Limpet
     from ...context import Context
@@ -154,36 +153,23 @@ def watch(
     >>> for report in watch(memory, "notes"):
     ...     break  # after the first sync
     """
-    import threading
     from pathlib import Path
 
     context, root = memory._context, Path(path).resolve()
     yield sync_folder(context, root)
-    for _ in _changes(root, context.store.data_version, stop or threading.Event()):
-        with suppress(StoreBusy):
-            yield sync_folder(context, root)
-
-
-def _changes(root: Path, store_version: Callable[[], int], stop: threading.Event) -> Iterator[None]:
-    """Yield when something changed on either side, until `stop`. Raises BadInput without the package watchfiles."""
-    from pathlib import Path
-
     try:
-        from watchfiles import watch
+        import watchfiles
     except ImportError:
         raise BadInput("watching needs the package watchfiles", hint='pip install "limpet[watch]"') from None
-
-    def is_page(_: object, path: str) -> bool:
-        return Path(path).suffix.lower() == ".md" and OWN not in Path(path).parts
-
-    seen = store_version()
-    for changed in watch(
-        root, watch_filter=is_page, debounce=1_600, step=STILL_MS, stop_event=stop, rust_timeout=STORE_EVERY_MS,
-        yield_on_timeout=True, recursive=False, raise_interrupt=False,
+    seen = context.store.data_version()
+    for changed in watchfiles.watch(
+        root, watch_filter=lambda _, file: file.lower().endswith(".md"), debounce=1_600, step=STILL_MS, stop_event=stop,
+        rust_timeout=STORE_EVERY_MS, yield_on_timeout=True, recursive=False, raise_interrupt=False,
     ):  # fmt: skip
-        if changed or store_version() != seen:
-            yield
-            seen = store_version()
+        if changed or context.store.data_version() != seen:
+            with suppress(StoreBusy):
+                yield sync_folder(context, root)
+            seen = context.store.data_version()
 
 
 def read_topic(memory: Limpet, topic: str) -> str:

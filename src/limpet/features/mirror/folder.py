@@ -21,6 +21,7 @@ from ...model.memory import check_origin, check_scope
 from ...store.files import partial_file, publish, write_own, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
 from . import OWN, STATE
+from .page import Group
 
 VERSION = 2
 INDEX = "MEMORY.md"
@@ -176,7 +177,7 @@ class SyncedEntry(NamedTuple):
 class SyncedFile:
     """One file at the last sync."""
 
-    group: str = ""  # what a page of entries is about; "": the file is one memory
+    group: Group | None = None  # what a page of entries is about; None: the file is one memory
     front: str = ""  # hash of the front matter
     entries: list[SyncedEntry] = field(default_factory=list)
     # Hashes of texts that are no memory of their own because another file has them too.
@@ -207,7 +208,7 @@ def load(root: Path) -> SyncState | None:
             raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=_anew(root))
         files = {
             str(name): SyncedFile(
-                group=str(group), front=str(front),
+                group=group and Group(*group), front=str(front),
                 entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
                 repeats=[str(text) for text in repeats],
                 refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},

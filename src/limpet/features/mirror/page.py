@@ -56,7 +56,7 @@ class Page:
     lines: list[str]
     bom: bool
     front: markdown.Front
-    group: str = ""  # what a page of entries is about; "": the file is one memory
+    group: Group | None = None  # what a page of entries is about; None: the file is one memory
     entries: list[Entry] = field(default_factory=list)
 
     @property
@@ -99,26 +99,18 @@ class Group(NamedTuple):
     topic: str | None = None
     month: str | None = None
 
-    def __str__(self) -> str:
-        return json.dumps(self)
-
     @property
     def title(self) -> str:
         return self.topic or (f"Episodes {self.month}" if self.month else "General")
 
 
-def group(text: str) -> Group:
-    """Parse the `str` of a group."""
-    return Group(*json.loads(text))
-
-
-def _group(about: dict[str, Any]) -> str:
+def _group(about: dict[str, Any]) -> Group | None:
     what, topic, month = about.get("limpet"), str(about.get("topic", "")), str(about.get("month", ""))
     if what == "topic":
-        return str(Group(topic=topic)) if topic else ""
+        return Group(topic=topic) if topic else None
     if what == "episodes":
-        return str(Group(month=month)) if re.fullmatch(r"\d{4}-\d\d", month) else ""
-    return str(Group()) if what == "general" else ""
+        return Group(month=month) if re.fullmatch(r"\d{4}-\d\d", month) else None
+    return Group() if what == "general" else None
 
 
 def _bare(line: str) -> str:
@@ -184,6 +176,11 @@ def _item(first: str, more: Sequence[str], heading: str, start: int, end: int) -
     return Entry(text=text, mark=known, note=note, heading=heading, start=start, end=end)
 
 
+def short(id: str) -> str:
+    """Return the mark of an id that no other memory's id ends with."""
+    return id.replace("-", "")[-12:]
+
+
 def marked(mark: str, memory: Memory) -> str:
     """Return the mark for `item`, with the memory's origin if it is unconfirmed."""
     return f"{mark} {memory.trust}, unconfirmed" if is_unconfirmed(memory.origin, memory.trust) else mark
@@ -246,13 +243,17 @@ def drop(page: Page, entry: Entry) -> None:
     below = start
     while below < len(page.lines) and not page.lines[below].strip():
         below += 1
-    title = _HEADING.match(_bare(page.lines[above])) if above >= 0 else None
-    ends = below == len(page.lines) or page.lines[below].startswith("#")
-    if title and ends and (kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1])):
-        last = below == len(page.lines)
+    last = below == len(page.lines)
+    if above >= 0 and _is_own_heading(page.lines[above]) and (last or page.lines[below].startswith("#")):
         while above > 0 and not page.lines[above - 1].strip():
             above -= 1
         _splice(page, above, below, [""] if last else [page.eol])
+
+
+def _is_own_heading(line: str) -> bool:
+    """Return whether a line is a heading that `add` makes: of a kind, or of a day."""
+    title = _HEADING.match(_bare(line).strip())
+    return title is not None and bool(kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1]))
 
 
 def add(page: Page, heading: str, text: str, mark: str) -> Entry:
@@ -309,11 +310,11 @@ def new_page(of: Group, slug: str) -> Page:
 def topic_text(topic: str, memories: Collection[Memory]) -> str:
     """Return memories as a page to read: by kind, each with its mark."""
     made = read(f"# {one_line(topic)}\n")
-    made.group = str(Group(topic=topic))
+    made.group = Group(topic=topic)
     for kind in KINDS:
         for row in memories:
             if row.kind == kind:
-                add(made, HEADINGS[kind], shown(row.content, row.key), marked(row.id.replace("-", "")[-12:], row))
+                add(made, HEADINGS[kind], shown(row.content, row.key), marked(short(row.id), row))
     return made.text()
 
 
@@ -326,10 +327,7 @@ def has_prose(page: Page) -> bool:
     titles = 0
     for at, line in enumerate(page.lines[page.front.lines :], page.front.lines):
         bare = _bare(line).strip()
-        if not bare or at in taken:
-            continue
-        title = _HEADING.match(bare)
-        if title and (kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1])):
+        if not bare or at in taken or _is_own_heading(bare):
             continue
         if bare.startswith("# ") and not titles:
             titles += 1

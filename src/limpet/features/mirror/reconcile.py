@@ -16,6 +16,7 @@ from ...remember.validation import ValidStatement
 from ..transfer.records import digest
 from . import folder, page
 from .folder import SyncedEntry, SyncedFile, SyncState
+from .page import Group
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,8 +32,8 @@ class View:
     refused: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
-    def group(self) -> str:
-        return self.page.group if self.page else self.base.group if self.base else ""
+    def group(self) -> Group | None:
+        return self.page.group if self.page else self.base.group if self.base else None
 
 
 class Task(NamedTuple):
@@ -52,9 +53,9 @@ def store_hash(memory: Memory) -> str:
     return digest(page.shown(memory.content, memory.key) + page.marked("", memory))
 
 
-def entry_text(memory: Memory, group: str) -> str:
-    """Return the text that an entry for this memory has when it is read."""
-    if group:
+def entry_text(memory: Memory, *, grouped: bool) -> str:
+    """Return the text that an entry for this memory has when it is read, in a page of entries or as a file."""
+    if grouped:
         return page.read_item(page.item(page.shown(memory.content, memory.key), "0" * 12, ""))
     return memory.content.strip()
 
@@ -67,10 +68,6 @@ def read(root: Path, name: str, was: SyncedFile | None) -> View:
     if problem or text is None:
         return View(name=name, base=was, held=problem)
     return View(name=name, base=was, page=page.read(text), text=text)
-
-
-def short(id: str) -> str:
-    return id.replace("-", "")[-12:]
 
 
 class Matcher:
@@ -88,11 +85,11 @@ class Matcher:
 
     def mark(self, id: str) -> str:
         """Return the mark of an id in a file: its last twelve digits, unless another memory here has the same."""
-        return short(id) if self._marks.get(short(id), id) == id else id.replace("-", "")
+        return page.short(id) if self._marks.get(page.short(id), id) == id else id.replace("-", "")
 
     def know(self, id: str) -> None:
         """Note a memory that was stored during the sync."""
-        mark = short(id)
+        mark = page.short(id)
         self._marks[mark] = id if self._marks.get(mark, id) == id else None
 
     def match(self, resolve: Callable[[str], str | None]) -> None:
@@ -144,7 +141,9 @@ class Matcher:
         """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed or in no base:
         "active" if it once had this text, else its state; None for an unknown one."""
         tasks: list[Task] = []
-        loose = {digest(entry_text(stored, "topic")) for id, stored in self._memories.items() if id not in self.place}
+        loose = {
+            digest(entry_text(stored, grouped=True)) for id, stored in self._memories.items() if id not in self.place
+        }
         for view in self._views.values():
             if view.page is None:
                 continue
@@ -176,7 +175,7 @@ class Matcher:
         memory, was = self._memories.get(entry.id), self.was.get(entry.id)
         same_here = was is not None and entry.hash == was.file
         if memory is not None:
-            if same_here or entry.text == entry_text(memory, view.group):
+            if same_here or entry.text == entry_text(memory, grouped=view.group is not None):
                 return None
             if was is not None and store_hash(memory) == was.store:
                 return "edit"

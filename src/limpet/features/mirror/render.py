@@ -61,10 +61,6 @@ class Render:
         self._write_index(files)
         self._base.files = files
 
-    def _waits(self, id: str) -> bool:
-        memory = self._store.memories.get(parse_id(id))
-        return memory is not None and memory.state == "quarantined"
-
     def _file(self, view: View, parsed: page.Page, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
         """Update a file to the store's state; return whether it is to be removed."""
         made = SyncedFile(
@@ -79,7 +75,8 @@ class Render:
             if entry.left or entry.hash in view.refused:
                 made.entries += [was] if was else []
                 continue
-            if held is None and self._waits(entry.id):
+            stored = self._store.memories.get(parse_id(entry.id)) if held is None else None
+            if stored is not None and stored.state == "quarantined":  # it waits for a person
                 made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
                 continue
             held = held or self._successor(entry.id, unplaced)
@@ -110,9 +107,9 @@ class Render:
         assert view.page is not None
         now, mark = store_hash(held), page.marked(self._matcher.mark(held.id), held)
         agreed = was is not None and entry.hash == was.file and now == was.store
-        if not agreed and entry.text != entry_text(held, view.group):
+        if not agreed and entry.text != (text := entry_text(held, grouped=view.group is not None)):
             page.set_entry(view.page, entry, page.shown(held.content, held.key) if view.group else held.content, mark)
-            entry.text = entry_text(held, view.group)
+            entry.text = text
             self._report.updated += 1
         elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
             page.set_entry(view.page, entry, entry.text, mark)
@@ -122,7 +119,7 @@ class Render:
         """Add an entry for each memory that has none."""
         if not unplaced:
             return
-        pages: dict[str, list[str]] = {}
+        pages: dict[page.Group, list[str]] = {}
         for name, made in files.items():
             if made.group and not self._views[name].held:
                 pages.setdefault(made.group, []).append(name)
@@ -130,7 +127,7 @@ class Render:
         order = {kind: place for place, kind in enumerate(KINDS)} | {"episode": 0}
         for new in sorted(unplaced.values(), key=lambda row: (order[row.kind], row.valid_from, row.id)):
             group = _group(new)
-            space = (place for place in pages.get(str(group), ()) if len(files[place].entries) < PAGE_ENTRIES)
+            space = (place for place in pages.get(group, ()) if len(files[place].entries) < PAGE_ENTRIES)
             name = next(space, "")
             if not name:
                 name, slug = folder.free_name(
@@ -138,8 +135,8 @@ class Render:
                 )
                 taken.add(folder.folded(name))
                 self._views[name] = View(name=name, base=None, page=page.new_page(group, slug))
-                files[name] = SyncedFile(group=str(group))
-                pages.setdefault(str(group), []).append(name)
+                files[name] = SyncedFile(group=group)
+                pages.setdefault(group, []).append(name)
             view = self._views[name]
             assert view.page is not None
             heading = (format_time(new.valid_from) or "")[:10] if group.month else page.HEADINGS[new.kind]
@@ -165,7 +162,7 @@ class Render:
     def _write_files(self, files: dict[str, SyncedFile], removed: set[str]) -> None:
         for name in sorted(files):
             view = self._views[name]
-            if view.held or view.page is None:
+            if view.page is None:
                 continue
             text = view.page.text()
             if name not in removed and text == view.text:
@@ -216,7 +213,7 @@ class Render:
         memories = [self._memories[entry.id] for entry in made.entries if entry.id in self._memories] if made else []
         title, hook = name.removesuffix(".md"), ""
         if made and made.group:
-            title, hook = page.group(made.group).title, self._about(memories)
+            title, hook = made.group.title, self._about(memories)
         elif memories:
             metadata = memories[0].metadata
             named = [metadata.get(field) for field in ("title", "name")]

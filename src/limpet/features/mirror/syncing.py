@@ -24,7 +24,7 @@ from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState
-from .reconcile import Matcher, Task, View, entry_text, read, short
+from .reconcile import Matcher, Task, View, entry_text, read
 from .render import Render
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Sync:
         """The ids of all memories ever stored, by the marks that their entries may have."""
         marks: dict[str, str] = {}
         for memory in self._context.store.listings.each(Filter(scopes=(self._base.scope,), states=STATES)):
-            marks[memory.id.replace("-", "")] = marks[short(memory.id)] = memory.id
+            marks[memory.id.replace("-", "")] = marks[page.short(memory.id)] = memory.id
         return marks
 
     def _earlier(self, id: str, text: str) -> str | None:
@@ -121,7 +121,7 @@ class Sync:
         if state == "quarantined":
             return "waits"
         kept = (version for version in versions if version.state != "purged")
-        same = any(text in (entry_text(version, "topic"), entry_text(version, "")) for version in kept)
+        same = any(text == entry_text(version, grouped=way) for version in kept for way in (True, False))
         return "other" if not same else "archived" if state == "archived" else "active"
 
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
@@ -176,7 +176,7 @@ class Sync:
             start = None if record.created is None else min(record.created, self._now)
             return {"content": entry.text, "kind": record.kind, "topics": record.topics, "valid_from": start,
                     "source": view.name, "metadata": record.metadata, "scope": self._base.scope}  # fmt: skip
-        group = page.group(view.page.group)
+        group = view.page.group
         given = {"content": value, "key": key, "scope": self._base.scope, "source": view.name}
         if group.topic:
             given["topics"] = [group.topic]
