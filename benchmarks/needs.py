@@ -40,7 +40,7 @@ def versions(texts: list[str]) -> Versions:
 
 
 def needs(known: Versions, work: str, before: str) -> list[set[int]]:
-    moment = SimpleNamespace(at=1, work=work, before=before, after="")
+    moment = SimpleNamespace(at=1, since=None, work=work, before=before, after="")
     return [set(map(int, one.ids)) for one in known.needs(moment)]
 
 

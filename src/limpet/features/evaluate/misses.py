@@ -9,7 +9,6 @@ from ...agents.hooks.injected import ASKED, may_be_shown
 from ...model.clock import Instant
 from ...model.dataclass import dataclass, field
 from ...model.encode import OPTIONAL, TIME, JsonForm
-from .ways import times
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -41,9 +40,8 @@ class Miss(JsonForm):
 
 
 def worst(
-    memory: Limpet, clock: str, moments: Sequence[Moment], needs: Sequence[Sequence[Need]],
-    replayed: Sequence[Replayed], limit: int,
-) -> tuple[Miss, ...]:  # fmt: skip
+    memory: Limpet, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], limit: int
+) -> tuple[Miss, ...]:
     """Return the worst misses, one a memory: those that a user had to repeat first, then by evidence."""
     missed = [
         (need, moment)
@@ -55,11 +53,11 @@ def worst(
     once: dict[str, tuple[Need, Moment]] = {}
     for need, moment in missed:
         once.setdefault(need.ids[0], (need, moment))
-    return tuple(_miss(memory, clock, *pair) for pair in list(once.values())[:limit])
+    return tuple(_miss(memory, *pair) for pair in list(once.values())[:limit])
 
 
-def _miss(memory: Limpet, clock: str, need: Need, moment: Moment) -> Miss:
-    rank, why, signals = _why(memory, clock, need.ids[0], moment)
+def _miss(memory: Limpet, need: Need, moment: Moment) -> Miss:
+    rank, why, signals = _why(memory, need.ids[0], moment)
     return Miss(
         id=need.ids[0], kind=need.kind, content=need.content, told_again=need.told_again,
         words=tuple(sorted(need.words)), prompt=moment.prompt, session=moment.session, client=moment.client,
@@ -67,10 +65,10 @@ def _miss(memory: Limpet, clock: str, need: Need, moment: Moment) -> Miss:
     )  # fmt: skip
 
 
-def _why(memory: Limpet, clock: str, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:
+def _why(memory: Limpet, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:
     if not moment.query:
         return None, "the message was not looked up: too short, or a command of the client", {}
-    recall = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **times(moment, clock))
+    recall = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **moment.times)
     for rank, item in enumerate(recall.items, 1):
         if item.id == id:
             signals = item.why.as_dict() if item.why is not None else {}

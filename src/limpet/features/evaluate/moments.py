@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...agents.hooks.gate import query_of
 from ...model.dataclass import dataclass
@@ -37,6 +37,13 @@ class Moment:
     work: str  # what the agent said and did in answer
     after: str  # the next message; "" when there is none
     whole: bool  # False: texts were cut by the journal
+    # Only what began to hold before this, in microseconds UTC; None: what the store had at `at`.
+    since: int | None = None
+
+    @property
+    def times(self) -> dict[str, Any]:
+        """The arguments of a recall as of this moment."""
+        return {"as_of": self.at} | ({"known_at": self.at} if self.since is None else {"until": self.since})
 
 
 class Step(NamedTuple):

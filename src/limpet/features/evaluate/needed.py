@@ -49,9 +49,9 @@ class Version(NamedTuple):
     memory: Memory
     words: dict[str, int]  # and their weights
 
-    def is_known(self, at: int, since: int | None = None) -> bool:
-        """Return whether the store held it true at `at`; with `since`, whether it began to hold before that time."""
-        memory = self.memory
+    def is_known(self, moment: Moment) -> bool:
+        """Return whether the store held it true at a moment; with `since`, whether it began to hold before that."""
+        memory, at, since = self.memory, moment.at, moment.since
         if memory.state != "active" or (memory.valid_to_us is not None and memory.valid_to_us <= at):
             return False
         if since is not None:
@@ -71,28 +71,27 @@ class Versions:
                 self._with.setdefault(word, []).append(place)
         self._words = max(BACKGROUND, sum(len(row.words) for row in self.all))
 
-    def known(self, at: int, since: int | None = None) -> list[Version]:
-        return [version for version in self.all if version.is_known(at, since)]
+    def known(self, moment: Moment) -> list[Version]:
+        return [version for version in self.all if version.is_known(moment)]
 
-    def of_sessions(self, moments: Iterable[Moment], clock: str) -> list[list[Need]]:
+    def of_sessions(self, moments: Iterable[Moment]) -> list[list[Need]]:
         """Return the needs of each moment, in order. A memory counts once a session: afterwards the session has it, and
         the words not said yet are common ones that a next question has as well."""
         met: dict[str, set[str]] = {}
         needs: list[list[Need]] = []
         for moment in moments:
             before = met.setdefault(moment.session, set())
-            since = moment.began if clock == "valid" else None
-            needs.append([need for need in self.needs(moment, since=since) if need.ids[0] not in before])
+            needs.append([need for need in self.needs(moment) if need.ids[0] not in before])
             before.update(need.ids[0] for need in needs[-1])
         return needs
 
-    def needs(self, moment: Moment, *, since: int | None = None) -> list[Need]:
-        """Return the needs of a moment. `since`: see `Version.is_known`."""
-        count = len(self.known(moment.at, since))
-        every = list(self._needs_in(moment, moment.work, moment.before, count, since, told_again=False))
+    def needs(self, moment: Moment) -> list[Need]:
+        """Return the needs of a moment."""
+        count = len(self.known(moment))
+        every = list(self._needs_in(moment, moment.work, moment.before, count, told_again=False))
         if moment.after:
             before = f"{moment.before}\n{moment.work}"
-            every += self._needs_in(moment, moment.after, before, count, since, told_again=True)
+            every += self._needs_in(moment, moment.after, before, count, told_again=True)
         needs: list[Need] = []
         for item in sorted(every, key=lambda need: (-need.evidence, need.ids)):
             for place, other in enumerate(needs):
@@ -106,16 +105,14 @@ class Versions:
                 needs.append(item)
         return needs
 
-    def _needs_in(
-        self, moment: Moment, text: str, before: str, count: int, since: int | None, *, told_again: bool
-    ) -> Iterator[Need]:
+    def _needs_in(self, moment: Moment, text: str, before: str, count: int, *, told_again: bool) -> Iterator[Need]:
         share = TOLD_SHARE if told_again else SHARE
         known = weigh_words(before)
         there = set(weigh_words(text)) - set(known)
         hits = Counter(place for word in there for place in self._with.get(word, ()))
         for place in hits:
             version = self.all[place]
-            if not version.is_known(moment.at, since):
+            if not version.is_known(moment):
                 continue
             new = {
                 word: weight * self._rarity(word, len(there))

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...context import CLOCKS
 from ...model.clock import SystemClock
-from ...model.dataclass import dataclass, field
+from ...model.dataclass import dataclass, field, replace
 from ...model.encode import OPTIONAL, JsonForm
 from ...model.errors import BadInput
+from ...model.memory import STATES
 from ...model.times import parse_time
 from ..transfer.records import TransferReport
 from ..usefulness import exposures
@@ -28,10 +29,6 @@ from .replay import Replayed, as_shown, replay
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
     from ...context import Time
-    from ...model.memory import Memory
-
-# Memories of a page that is asked for.
-PAGE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,28 +57,31 @@ def evaluate(
         raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
     report = TransferReport()
     moments = _moments(memory, transcripts, since, until, report)
-    versions = Versions(_versions(memory))
-    needs = versions.of_sessions(moments, clock)
+    if clock == "valid":
+        moments = [replace(moment, since=moment.began) for moment in moments]
+    context = memory._context
+    every = context.store.listings.each(replace(context.filter(), states=STATES))
+    versions = Versions(version for stored in every for version in memory.history(stored.id))
+    needs = versions.of_sessions(moments)
     kinds = {version.memory.id: version.memory.kind for version in versions.all}
 
-    base = replay(ways.limpet(memory, ways.Setting(), clock), moments, needs, versions, progress)
+    base = replay(ways.limpet(memory, ways.Setting()), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
     for name, other in settings:
         with ways.opened(memory, other) as store:
-            others[name] = replay(ways.limpet(store, other, clock), moments, needs, versions, progress)
+            others[name] = replay(ways.limpet(store, other), moments, needs, versions, progress)
     if exposures := _exposures(memory):
         others["as it was shown"] = as_shown(moments, needs, versions, exposures)
-    others["plain BM25"] = replay(ways.bm25(versions, clock), moments, needs, versions)
+    others["plain BM25"] = replay(ways.bm25(versions), moments, needs, versions)
     others["no memory"] = as_shown(moments, needs, versions, {})
 
-    last = moments[-1] if moments else None
-    known = versions.known(last.at, last.began if clock == "valid" else None) if last else []
+    known = versions.known(moments[-1]) if moments else []
     return Evaluation(
         sessions=len({moment.session for moment in moments}), moments=len(moments),
         looked_up=sum(bool(moment.query) for moment in moments), whole=sum(moment.whole for moment in moments),
         memories=len(known), clock=clock, ways=figures.beside(needs, base, others),
         by_client=figures.by_client(moments, needs, base), by_kind=figures.by_kind(needs, base, kinds),
-        misses=misses.worst(memory, clock, moments, needs, base, worst), notes=tuple(_notes(report)),
+        misses=misses.worst(memory, moments, needs, base, worst), notes=tuple(_notes(report)),
     )  # fmt: skip
 
 
@@ -96,17 +96,6 @@ def _moments(
     begin, end = (None if time is None else parse_time(time, now=now) for time in (since, until))
     kept = [moment for moment in every if (begin is None or moment.at >= begin) and (end is None or moment.at < end)]
     return sorted(kept, key=lambda moment: (moment.began, moment.session, moment.at))
-
-
-def _versions(memory: Limpet) -> Iterator[Memory]:
-    cursor = None
-    while True:
-        page = memory.list(all_states=True, limit=PAGE, cursor=cursor)
-        for item in page.memories:
-            yield from memory.history(item.id)
-        cursor = page.cursor
-        if cursor is None:
-            return
 
 
 def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, lines_of, offered
 from ...model.errors import BadInput
@@ -57,15 +57,7 @@ class Setting(NamedTuple):
         raise BadInput(f"cannot compare with {pair[:60]!r}", hint=hint)
 
 
-def times(moment: Moment, clock: str) -> dict[str, Any]:
-    """Return the arguments of a recall as of a moment. `clock`: `stored` asks what the store knew; `valid` what it
-    would have known if everything had been stored when it was said, before the session."""
-    if clock == "valid":
-        return {"as_of": moment.at, "until": moment.began}
-    return {"as_of": moment.at, "known_at": moment.at}
-
-
-def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
+def limpet(memory: Limpet, setting: Setting) -> Way:
     """Return a way that replays what hooks would inject."""
 
     def way(moment: Moment) -> Offer:
@@ -73,19 +65,19 @@ def limpet(memory: Limpet, setting: Setting, clock: str) -> Way:
             return Offer([], MESSAGE_TOKENS)
         results = memory.recall(
             moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
-            thorough=wants_judge(), **times(moment, clock),
+            thorough=wants_judge(), **moment.times,
         )  # fmt: skip
         return offered(results, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
 
     return way
 
 
-def bm25(versions: Versions, clock: str) -> Way:
+def bm25(versions: Versions) -> Way:
     """Return a way that takes the best few by plain BM25 over the known texts, for every message."""
     of: dict[int, Counter[str]] = {id(version): Counter(_words(version.memory.content)) for version in versions.all}
 
     def way(moment: Moment) -> Offer:
-        known = versions.known(moment.at, moment.began if clock == "valid" else None)
+        known = versions.known(moment)
         best = _best(set(_words(moment.prompt)), known, [of[id(version)] for version in known])
         return Offer([Section("", list(lines_of([version.memory for version in best], _short)))], MESSAGE_TOKENS)
 
