@@ -66,7 +66,7 @@ def _left(done: list[MirrorReport]) -> int:
 def _report(done: MirrorReport, *, would: bool = False) -> None:
     counts = {
         "to the store": {"new": done.created, "edited": done.edited, "archived": done.archived,
-                         "restored": done.restored, "front matter": done.tagged, "conflicts": done.conflicts},
+                         "restored": done.restored, "conflicts": done.conflicts},
         "to the folder": {"new": done.added, "changed": done.updated, "gone": done.removed},
     }  # fmt: skip
     wrote = f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}"

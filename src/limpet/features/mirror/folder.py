@@ -178,7 +178,6 @@ class SyncedFile:
     """One file at the last sync."""
 
     group: Group | None = None  # what a page of entries is about; None: the file is one memory
-    front: str = ""  # hash of the front matter
     entries: list[SyncedEntry] = field(default_factory=list)
     # Hashes of texts that are no memory of their own because another file has them too.
     repeats: list[str] = field(default_factory=list)
@@ -208,12 +207,12 @@ def load(root: Path) -> SyncState | None:
             raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=_anew(root))
         files = {
             str(name): SyncedFile(
-                group=group and Group(*group), front=str(front),
+                group=group and Group(*group),
                 entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
                 repeats=[str(text) for text in repeats],
                 refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
             )
-            for name, (group, front, entries, repeats, refused) in raw["files"].items()
+            for name, (group, entries, repeats, refused) in raw["files"].items()
         }  # fmt: skip
         return SyncState(
             store=str(raw["store"]), scope=check_scope(raw["scope"]), files=files, author=check_origin(raw["author"]),
@@ -235,7 +234,7 @@ def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / STATE
     shown: dict[str, Any] = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")}
-    columns = attrgetter("group", "front", "entries", "repeats", "refused")
+    columns = attrgetter("group", "entries", "repeats", "refused")
     shown |= {"version": VERSION, "files": {name: columns(file) for name, file in sorted(base.files.items())}}
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     with writing(path):
@@ -243,7 +242,7 @@ def save(root: Path, base: SyncState) -> None:
             write_own(path, text)
 
 
-COUNTS = ("created", "edited", "archived", "restored", "tagged", "conflicts", "added", "updated", "removed")
+COUNTS = ("created", "edited", "archived", "restored", "conflicts", "added", "updated", "removed")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -257,7 +256,6 @@ class MirrorReport(JsonForm):
     edited: int = 0
     archived: int = 0
     restored: int = 0
-    tagged: int = 0
     conflicts: int = 0
     # from the store into the folder
     added: int = 0

@@ -75,9 +75,6 @@ class Page:
                 return str(name)
         return None
 
-    def front_hash(self) -> str:
-        return digest("\n".join(_bare(line) for line in self.lines[: self.front.lines]))
-
     def text(self) -> str:
         return (BOM if self.bom else "") + "\n".join(self.lines)
 

@@ -39,7 +39,7 @@ class View:
 class Task(NamedTuple):
     """A change to make in the store. `id`: the memory it is about; None for a new one."""
 
-    what: str  # new, edit, conflict, archive, restore, tag
+    what: str  # new, edit, conflict, archive, restore
     id: str | None
     file: str
     entry: page.Entry | None
@@ -156,10 +156,6 @@ class Matcher:
                 what = self._change(view, entry, earlier)
                 if what:
                     tasks.append(Task(what, entry.id, view.name, entry))
-            front = view.base.front if view.base else None
-            if not view.page.group and front is not None and front != view.page.front_hash():
-                known = (entry for entry in view.page.entries if entry.id in self._memories)  # one at most
-                tasks += [Task("tag", entry.id, view.name, entry) for entry in known]
         for id, was in self.was.items():
             memory = self._memories.get(id)
             if id not in self.place and memory is not None and store_hash(memory) == was.store:

@@ -64,8 +64,7 @@ class Render:
     def _file(self, view: View, parsed: page.Page, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
         """Update a file to the store's state; return whether it is to be removed."""
         made = SyncedFile(
-            group=parsed.group, front=parsed.front_hash(), repeats=list(dict.fromkeys(view.repeats)),
-            refused=view.refused,
+            group=parsed.group, repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
         )  # fmt: skip
         vanishes = False
         for entry in list(parsed.entries):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
-from ...model.memory import STATES, Filter, Memory, is_below, unlike_topics
+from ...model.memory import STATES, Filter, Memory, is_below
 from ...model.times import parse_time
 from ...remember.decide import correct, state
 from ...remember.validation import ValidStatement
@@ -35,7 +35,7 @@ MANY_ARCHIVED = 10
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
-_COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored", "tag": "tagged",
+_COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored",
             "conflict": "conflicts"}  # fmt: skip
 # Outcomes of a task, besides the reasons why the store refuses it.
 DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
@@ -128,7 +128,7 @@ class Sync:
 
     def _tell(self, tasks: Sequence[Task], dry_run: bool) -> None:
         """Store all changes of the folder. One that is refused stays in the file, and is in the report."""
-        order = sorted(tasks, key=lambda task: task.what in ("archive", "tag"))  # what is moved is there before it goes
+        order = sorted(tasks, key=lambda task: task.what == "archive")  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
             prepared = [item for task in order[start : start + BATCH] if (item := self._prepare(task)) is not None]
             if dry_run:
@@ -162,7 +162,7 @@ class Sync:
         old = self._memories.get(task.id) if task.id else None
         if old is None and task.id:
             old = self._context.store.memories.get(parse_id(task.id))
-        if old is not None and old.state != "purged" and task.what != "tag":
+        if old is not None and old.state != "purged":
             given: dict[str, Any] = {
                 "kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
                 "importance": old.importance, "pin": old.pinned, "scope": old.scope,
@@ -267,13 +267,6 @@ class Sync:
             writer.event("archived", raw, origin=origin)
             return DONE, None
         assert statement is not None
-        if what == "tag":
-            topics = list(unlike_topics((*statement.topics, *old.topics)))[:50]
-            metadata = old.metadata | statement.metadata if not below else statement.metadata | old.metadata
-            if metadata == old.metadata and topics == list(old.topics):
-                return KNOWN, id
-            writer.event("tagged", raw, origin=origin, topics=topics, metadata=metadata)
-            return DONE, id
         if old.key or below:
             # A new value of a key is a new memory. A memory that is trusted more is not edited.
             try:
