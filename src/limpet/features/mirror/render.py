@@ -261,16 +261,6 @@ _NO_BRACKETS = str.maketrans("[]", "()")
 _ESCAPED = {ord(mark): f"%{ord(mark):02X}" for mark in " ()%<>\t"}
 
 
-class _Line(NamedTuple):
-    raw: str
-    file: str | None = None  # None = prose
-    own: bool = False
-
-    @property
-    def size(self) -> int:
-        return len(self.raw.encode()) + 2  # with the longest line end
-
-
 def compose(
     index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]
 ) -> tuple[str, str | None, dict[str, str]]:  # fmt: skip
@@ -278,68 +268,50 @@ def compose(
 
     `index`, `more`: the present texts. `ours`: hashes of the last time. `gone`: files whose lines go with them.
     """
-    lines = _parse(index if index is not None else _NEW, pointers, ours, gone)
-    rest = _parse(more if more is not None else _NEW_MORE, pointers, ours, gone)
-    # Entries of the second file may come back: all are laid out anew, the most useful first.
-    entries = {name: _Line(pointer.line(), name, own=True) for name, pointer in pointers.items()}
-    entries |= {line.file: line for line in (*rest, *lines) if line.file is not None}
-    order = sorted(entries, key=lambda name: (pointers[name].rank, name), reverse=True)
-
-    prose = [line for line in lines if line.file is None]
-    space = INDEX_BYTES - sum(line.size for line in prose)
-    kept, moved, last = order, list[_Line](), None
-    if sum(entries[name].size for name in order) > space:
-        last = _Line(f"- [More]({folder.MORE}) — {len(order):,} more files")
-        space -= last.size
-        while prose and space < 0:  # more was written here by hand than the index may hold
-            moved.insert(0, prose.pop())
-            space += moved[0].size
-        used = list(accumulate(entries[name].size for name in order))
-        kept = order[: sum(size <= space for size in used)]
-        last = _Line(last.raw.replace(f"{len(order):,}", f"{len(order) - len(kept):,}"))
-    away = {id(line) for line in moved}
-    text = _lay([line for line in lines if id(line) not in away], [entries[name] for name in kept], last)
-    pushed = [entries[name] for name in order[len(kept) :]]
-    by_hand = any(line.file is None and line.raw.strip() and line.raw not in _NEW_MORE.split("\n") for line in rest)
-    second = None
-    if pushed or moved or by_hand:
-        over = [line for line in rest if line.file is None]
-        second = _lay([*over, *moved, *(line for line in rest if line.file is not None)], pushed, None)
+    first = _ByHand(index if index is not None else _NEW, pointers, ours, gone)
+    second = _ByHand(more if more is not None else _NEW_MORE, pointers, ours, gone)
+    names = pointers.keys() - first.files - second.files
+    # What is in the second file may come back: all is laid out anew, the most useful first.
+    own = {name: pointers[name].line() for name in sorted(names, key=lambda name: (pointers[name].rank, name))[::-1]}
+    used = list(accumulate(map(_size, own.values())))
+    space, last = INDEX_BYTES - sum(map(_size, first.lines)), list[str]()
+    count = len(own)
+    if used and used[-1] > space:
+        space -= _size(f"- [More]({folder.MORE}) — {len(own):,} more files")
+        count = sum(size <= space for size in used)
+        last = [f"- [More]({folder.MORE}) — {len(own) - count:,} more files"]
+    lines = list(own.values())
+    text = first.laid([*lines[:count], *last])
+    rest = second.laid(lines[count:])
     eol = "\r\n" if "\r\n" in (index or "") else "\n"
-    written = {name: digest(entries[name].raw) for name in order if entries[name].own}
-    return text.replace("\n", eol), second, written
+    written = {name: digest(line) for name, line in own.items()}
+    return text.replace("\n", eol), None if rest == _NEW_MORE else rest, written
 
 
-def _parse(text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]) -> list[_Line]:
-    lines: list[_Line] = []
-    seen: set[str] = set()
-    for raw in text.removesuffix("\n").split("\n"):
-        line = raw.removesuffix("\r")
-        entry = ENTRY.match(line)
-        file = unquote(entry[2]).removeprefix("./") if entry else None
-        if file == folder.MORE or (file is not None and file in gone):
-            continue
-        if file is None or file not in pointers or file in seen:
-            lines.append(_Line(line))
-            continue
-        seen.add(file)
-        own = ours.get(file) == digest(line)
-        lines.append(_Line(pointers[file].line() if own else line, file, own))
-    return lines
+def _size(line: str) -> int:
+    return len(line.encode()) + 2  # with the longest line end
 
 
-def _lay(lines: list[_Line], entries: list[_Line], last: _Line | None) -> str:
-    """Lay out the lines: a person's where they were, all of ours where the first of ours was, or after the entries."""
-    fits = {entry.file for entry in entries}
-    by_hand = {line.file for line in lines if line.file is not None and not line.own}
-    laid: list[_Line] = []
-    place: int | None = None
-    for line in lines:
-        if line.own:
-            place = len(laid) if place is None else place
-        elif line.file is None or line.file in fits:
-            laid.append(line)
-    if place is None:
-        place = max((at for at, line in enumerate(laid, 1) if line.file is not None), default=len(laid))
-    laid[place:place] = [entry for entry in entries if entry.file not in by_hand] + ([last] if last else [])
-    return "\n".join(line.raw for line in laid) + "\n"
+class _ByHand:
+    """The lines of an index that people wrote, the files that these point to, and the place of limpet's lines."""
+
+    def __init__(self, text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]) -> None:
+        self.lines: list[str] = []
+        self.files: set[str] = set()
+        place = after = None
+        for raw in text.removesuffix("\n").split("\n"):
+            line = raw.removesuffix("\r")
+            entry = ENTRY.match(line)
+            file = unquote(entry[2]).removeprefix("./") if entry else ""
+            if entry and ours.get(file) == digest(line):
+                place = len(self.lines) if place is None else place
+            elif file != folder.MORE and file not in gone:
+                self.lines.append(line)
+                if file in pointers:
+                    self.files.add(file)
+                    after = len(self.lines)
+        # Where the first of them was, else after the last entry.
+        self._place = next((at for at in (place, after) if at is not None), len(self.lines))
+
+    def laid(self, own: list[str]) -> str:
+        return "\n".join([*self.lines[: self._place], *own, *self.lines[self._place :]]) + "\n"
