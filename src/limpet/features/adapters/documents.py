@@ -171,10 +171,8 @@ def line(memory: Memory | Item) -> str:
 
 def pages(memory: Limpet, **where: Any) -> Iterator[Memory]:
     """Yield every memory that a filter of `list` lets pass, the oldest first."""
-    cursor = None
-    while True:
-        page = memory.list(**where, limit=PAGE, cursor=cursor, ascending=True)
+    cursor: str | None = ""
+    while cursor is not None:
+        page = memory.list(**where, limit=PAGE, cursor=cursor or None, ascending=True)
         yield from page.memories
         cursor = page.cursor
-        if cursor is None:
-            return

@@ -70,10 +70,8 @@ class Page:
 
     def author(self) -> str | None:
         """Return the origin that the file names for its text."""
-        for name in (self.front.values.get("author"), self.about.get("author")):
-            if name in ORIGINS:
-                return str(name)
-        return None
+        name = self.front.values.get("author")
+        return str(name) if name in ORIGINS else None
 
     def text(self) -> str:
         return (BOM if self.bom else "") + "\n".join(self.lines)

@@ -6,7 +6,7 @@ It compares hashes of the entry now, of the memory now, and of both at the last 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,45 +97,40 @@ class Matcher:
         for view in self._views.values():  # files that are held come first
             for was in view.base.entries if view.held and view.base else ():
                 self.place.setdefault(was.id, view.name)
-        read = [view for view in self._views.values() if view.page is not None]
-        for home in (True, False):  # of two entries with one mark, the one where it was keeps it
-            for view in read:
-                self._by_mark(view, home, resolve)
-        self._by_text(read)
-
-    def _by_mark(self, view: View, home: bool, resolve: Callable[[str], str | None]) -> None:
-        assert view.page is not None
-        for entry in view.page.entries:
-            if entry.id is not None:
-                continue
-            if view.page.group:
-                id = self._marks.get(entry.mark) if entry.mark else None
-                # A known repeat keeps the mark it was copied with.
-                repeated = view.base is not None and entry.hash in view.base.repeats
-                if id is None and entry.mark and not home and not repeated:
-                    id = resolve(entry.mark)
-            else:
-                id = view.base.entries[0].id if view.base and view.base.entries and not view.base.group else None
+        for home, view, entry in self._unmatched():
+            id = self._marked(view, entry, None if home else resolve)
             if id is not None and id not in self.place and (not home or self.home.get(id) == view.name):
                 entry.id = id
                 self.place[id] = view.name
-
-    def _by_text(self, read: list[View]) -> None:
-        """Match an entry without a mark to a missing one of the same text: it was renamed, moved, or lost its mark."""
+        # An entry without a mark is a missing one of the same text: it was renamed, moved, or lost its mark.
         missing: dict[str, list[str]] = defaultdict(list)
         for id, was in self.was.items():
             if id not in self.place:
                 missing[was.file].append(id)
-        for near in (True, False):
-            for view in read:
-                assert view.page is not None
-                for entry in view.page.entries:
-                    ids = missing.get(entry.hash, []) if entry.id is None else []
-                    match = next((old for old in ids if not near or self.home[old] == view.name), None)
-                    if match is not None:
-                        ids.remove(match)
-                        entry.id = match
-                        self.place[match] = view.name
+        for home, view, entry in self._unmatched():
+            ids = missing[entry.hash]
+            id = next((old for old in ids if not home or self.home[old] == view.name), None)
+            if id is not None:
+                ids.remove(id)
+                entry.id = id
+                self.place[id] = view.name
+
+    def _unmatched(self) -> Iterator[tuple[bool, View, page.Entry]]:
+        """Yield (home, view, entry) of the entries without a memory, twice: first to get one that was in this file."""
+        for home in (True, False):
+            for view in self._views.values():
+                for entry in view.page.entries if view.page else ():
+                    if entry.id is None:
+                        yield home, view, entry
+
+    def _marked(self, view: View, entry: page.Entry, resolve: Callable[[str], str | None] | None) -> str | None:
+        """Return the id that an entry's mark names; for a file that is one memory, the id that it had."""
+        if not view.group:
+            return view.base.entries[0].id if view.base and view.base.entries and not view.base.group else None
+        id = self._marks.get(entry.mark) if entry.mark else None
+        # A known repeat keeps the mark it was copied with.
+        repeated = view.base is not None and entry.hash in view.base.repeats
+        return resolve(entry.mark) if id is None and entry.mark and resolve and not repeated else id
 
     def tasks(self, earlier: Callable[[str, str], str | None]) -> list[Task]:
         """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed or in no base:
