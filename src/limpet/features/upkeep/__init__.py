@@ -51,10 +51,10 @@ def sweep(memory: Limpet, *, apply: bool = False, progress: Callable[[int, int],
     total, done, memories = store.listings.count(where), 0, store.listings.each(where)
     swept: list[Swept] = []
     while part := list(islice(memories, PAGE)):
-        plain = {one.id: broken for one in part if (broken := _plain(one))}
+        plain = {item.id: broken for item in part if (broken := _plain(item))}
         swept += plain.values()
         if policy:
-            swept += policy.sweep(store, [one for one in part if one.id not in plain])
+            swept += policy.sweep(store, [item for item in part if item.id not in plain])
         done += len(part)
         if progress:
             progress(done, max(total, done))
@@ -65,7 +65,7 @@ def sweep(memory: Limpet, *, apply: bool = False, progress: Callable[[int, int],
             if now is not None and now.state == "active" and now.content == item.memory.content:
                 why = f"{item.rule}: {item.reason}"
                 writer.event("quarantined", parse_id(now.id), origin="agent", why=why)
-        set_right(writer, [one for one in swept if one.rule not in PLAIN])
+        set_right(writer, [item for item in swept if item.rule not in PLAIN])
 
     if apply and swept:
         context.write(write)
@@ -95,9 +95,11 @@ def scan(memory: Limpet, *, redact: bool = False) -> list[HeldSecret]:
     >>> scan(memory)
     []
     """
-    from . import held_secrets
+    from .held_secrets import held_secrets, take_out
 
-    return held_secrets.scan(memory._context, redact=redact)
+    context = memory._context
+    held = list(held_secrets(context))
+    return [take_out(context, secret) for secret in held] if redact else held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ class Retention:
     def as_dict(self) -> dict[str, object]:
         """Return {"archive": [{"id", "kind", "session", "content"}], "fold": [names], "applied"}."""
         names = ("id", "kind", "session", "content")
-        shown = [{name: getattr(one, name) for name in names} for one in self.archive]
+        shown = [{name: getattr(memory, name) for name in names} for memory in self.archive]
         return {"archive": shown, "fold": self.fold, "applied": self.applied}
 
 
@@ -131,12 +133,12 @@ def retention(memory: Limpet, *, days: float = 365, apply: bool = False) -> Rete
         raise BadInput(f"days must be from 1 to {MOST_DAYS:,}, not {str(days)[:40]}")
     before = int(context.now() - days * MICROSECONDS_PER_DAY)
     rows = store.listings.unseen(Filter(scopes=(context.scope,), kinds=("episode",)), before=before, limit=MOST_EXPIRED)
-    old = [one for one in store.memories.by_rows(rows) if one.key is None and one.source != OF_SESSION]
-    ids = [parse_id(one.id) for one in old]
+    old = [item for item in store.memories.by_rows(rows) if item.key is None and item.source != OF_SESSION]
+    ids = [parse_id(item.id) for item in old]
     reasons = {edge.target for edge in store.edges.of(ids, incoming=True, types=("caused_by",))}
     reasons |= {edge.source for edge in store.edges.of(ids, types=("supports",))}
-    old = [one for one in old if parse_id(one.id) not in reasons]
-    sizes = Counter(one.session for one in old if one.session is not None)
+    old = [item for item in old if parse_id(item.id) not in reasons]
+    sizes = Counter(item.session for item in old if item.session is not None)
     expired = Retention(archive=old, fold=[name for name, size in sizes.items() if size >= FOLDED_FROM])
     if not apply or not old:
         return expired

@@ -42,14 +42,8 @@ class HeldSecret(JsonForm):
     now: str | None = field(default=None, metadata=OPTIONAL)  # the memory that says what is left of it
 
 
-def scan(context: Context, *, redact: bool) -> list[HeldSecret]:
-    """Find secrets everywhere in the store, in all scopes. `redact`: purge memories and store them again without the
-    secrets, erase lines of the journal."""
-    held = list(_held(context))
-    return [_set_right(context, one) for one in held] if redact else held
-
-
-def _held(context: Context) -> Iterator[HeldSecret]:
+def held_secrets(context: Context) -> Iterator[HeldSecret]:
+    """Yield the secrets of the whole store, in all scopes."""
     memories: dict[bytes, dict[str, tuple[str, ...]]] = {}
     sessions: list[HeldSecret] = []
     scopes = {context.scope: None}
@@ -61,7 +55,7 @@ def _held(context: Context) -> Iterator[HeldSecret]:
             names = {name: event.data.get(name) for name in ("name", "title")}
             sessions += _place("session", _shown(scope), _shown(names["name"]), _secrets(names))
         elif not event.type.startswith("session_"):
-            names = {"content": event.content} | {name: one for name, one in event.data.items() if name != "scope"}
+            names = {"content": event.content} | {name: value for name, value in event.data.items() if name != "scope"}
             for name, secrets in _secrets(names).items():
                 fields = memories.setdefault(event.memory, {})
                 fields[name] = fields.get(name, ()) + secrets
@@ -95,7 +89,8 @@ def _shown(name: str | None) -> str | None:
     return None if name and redact(name)[1] else name
 
 
-def _set_right(context: Context, secret: HeldSecret) -> HeldSecret:
+def take_out(context: Context, secret: HeldSecret) -> HeldSecret:
+    """Take a secret out: purge the memory and store it again without, or erase the line of the journal."""
     if secret.place == "journal" and secret.scope and secret.id:
         gone = context.store.journal.drop(secret.scope, [int(secret.id)])
         return replace(secret, outcome="erased" if gone else "left")
