@@ -89,12 +89,13 @@ def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):
     Exposures(store).note([seen(1), seen(2)], line(1))
     Exposures(store).note([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
 
-    assert [one.at for one in Exposures(store).latest("project:api", limit=2)] == [3, 2]
-    assert Exposures(store).latest("project:api", session="s1", limit=9) == [seen(2), seen(1)]
-    assert Exposures(store).latest("project:web", memory=seen(2).memory, limit=9) == [seen(2)]
-    assert Exposures(store).latest("project:api", limit=1) == [
-        seen(3, session="s2", shown=False, drawn=True, used=True)
-    ]
+    def latest(scope="project:api", **where):
+        return [(one.at_us, one.tokens, one.shown, one.used) for one in Exposures(store).latest(scope, **where)]
+
+    second = (2, 10, True, None)
+    assert latest(limit=2) == [(3, 0, False, True), second]
+    assert latest(session="s1", limit=9) == [second, (1, 10, True, None)]
+    assert latest("project:web", memory=seen(2).memory, limit=9) == [second]
     assert store.journal.lines("project:api", limit=9) == [line(1)]
 
 

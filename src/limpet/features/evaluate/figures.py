@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .needed import Need
     from .replay import Replayed, Shown
 
-    Needs = Sequence[Sequence[Need]]  # of each moment
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures(JsonForm):
@@ -57,29 +55,27 @@ class WayFigures(JsonForm):
     difference: Interval | None = field(default=None, metadata={"form": as_interval})
 
 
-def of_all(needs: Needs, replayed: Sequence[Replayed]) -> Figures:
-    return figures(*_joined(needs, replayed))
+def of_all(replayed: Sequence[Replayed]) -> Figures:
+    return figures(*_joined(replayed))
 
 
-def _joined(needs: Needs, replayed: Sequence[Replayed]) -> tuple[list[tuple[Need, bool]], list[Shown]]:
+def _joined(replayed: Sequence[Replayed]) -> tuple[list[tuple[Need, bool]], list[Shown]]:
     """Return the needs of all moments, each with whether it was met, and what was shown."""
-    moments = zip(needs, replayed, strict=True)
-    pairs = [pair for wanted, result in moments for pair in zip(wanted, result.hits, strict=True)]
+    pairs = [pair for result in replayed for pair in result.needs]
     return pairs, [item for result in replayed for item in result.shown]
 
 
-def by_client(moments: Sequence[Moment], needs: Needs, replayed: Sequence[Replayed]) -> dict[str, Figures]:
+def by_client(moments: Sequence[Moment], replayed: Sequence[Replayed]) -> dict[str, Figures]:
     """Return the figures of each client, by name; "" where the client is unknown."""
-    places: dict[str, list[int]] = {}
-    for place, moment in enumerate(moments):
-        places.setdefault(moment.client, []).append(place)
-    groups = sorted(places.items())
-    return {client: of_all([needs[at] for at in own], [replayed[at] for at in own]) for client, own in groups}
+    groups: dict[str, list[Replayed]] = {}
+    for moment, result in zip(moments, replayed, strict=True):
+        groups.setdefault(moment.client, []).append(result)
+    return {client: of_all(own) for client, own in sorted(groups.items())}
 
 
-def by_kind(needs: Needs, replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
+def by_kind(replayed: Sequence[Replayed], kinds: dict[str, str]) -> dict[str, Figures]:
     """Return the figures of each kind of memory. `kinds`: memory id -> kind."""
-    pairs, items = _joined(needs, replayed)
+    pairs, items = _joined(replayed)
     there = sorted({need.kind for need, _ in pairs} | {kinds.get(item.id, "") for item in items})
     return {
         kind: figures(
@@ -89,15 +85,15 @@ def by_kind(needs: Needs, replayed: Sequence[Replayed], kinds: dict[str, str]) -
     }
 
 
-def beside(needs: Needs, base: Sequence[Replayed], others: dict[str, list[Replayed]]) -> tuple[WayFigures, ...]:
+def beside(base: Sequence[Replayed], others: dict[str, list[Replayed]]) -> tuple[WayFigures, ...]:
     """Return the figures of limpet as it is set (`base`) and of each other way, by its name."""
-    ways = [WayFigures(name="limpet", figures=of_all(needs, base))]
+    ways = [WayFigures(name="limpet", figures=of_all(base))]
+    mine = [hit for _, hit in _joined(base)[0]]
     for name, replayed in others.items():
-        both = zip(base, replayed, strict=True)
-        hits = [pair for mine, other in both for pair in zip(mine.hits, other.hits, strict=True)]
+        hits = list(zip(mine, (hit for _, hit in _joined(replayed)[0]), strict=True))
         gained, lost = hits.count((False, True)), hits.count((True, False))
         difference = paired(gained, lost, len(hits))
-        given = of_all(needs, replayed)
+        given = of_all(replayed)
         ways.append(WayFigures(name=name, figures=given, gained=gained, lost=lost, difference=difference))
     return tuple(ways)
 

@@ -39,16 +39,10 @@ class Miss(JsonForm):
     at = Instant("at_us")
 
 
-def worst(
-    memory: Limpet, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], replayed: Sequence[Replayed], limit: int
-) -> tuple[Miss, ...]:
+def worst(memory: Limpet, moments: Sequence[Moment], replayed: Sequence[Replayed], limit: int) -> tuple[Miss, ...]:
     """Return the worst misses, one a memory: those that a user had to repeat first, then by evidence."""
-    missed = [
-        (need, moment)
-        for moment, wanted, result in zip(moments, needs, replayed, strict=True)
-        for need, hit in zip(wanted, result.hits, strict=True)
-        if not hit
-    ]
+    results = zip(moments, replayed, strict=True)
+    missed = [(need, moment) for moment, result in results for need, hit in result.needs if not hit]
     missed.sort(key=lambda pair: (not pair[0].told_again, -pair[0].evidence, pair[1].at))
     once: dict[str, tuple[Need, Moment]] = {}
     for need, moment in missed:

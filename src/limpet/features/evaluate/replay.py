@@ -24,7 +24,7 @@ class Replayed(NamedTuple):
     """A moment as a way would have had it. What a session was shown stays before it, and is not shown again."""
 
     shown: tuple[Shown, ...]
-    hits: tuple[bool, ...]  # for each need of the moment: whether it was shown by then
+    needs: tuple[tuple[Need, bool], ...]  # each need of the moment, and whether it was shown by then
 
 
 def replay(
@@ -81,7 +81,7 @@ def judged(
     for moment, wanted, marked in zip(moments, needs, reversed(useful), strict=True):
         before = seen.setdefault(moment.session, set())
         before.update(item.id for item in marked)
-        made.append(Replayed(marked, tuple(not before.isdisjoint(need.ids) for need in wanted)))
+        made.append(Replayed(marked, tuple((need, not before.isdisjoint(need.ids)) for need in wanted)))
     return made
 
 

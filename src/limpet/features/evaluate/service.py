@@ -79,9 +79,9 @@ def evaluate(
     return Evaluation(
         sessions=len({moment.session for moment in moments}), moments=len(moments),
         looked_up=sum(bool(moment.query) for moment in moments), whole=sum(moment.whole for moment in moments),
-        memories=len(known), clock=clock, ways=figures.beside(needs, base, others),
-        by_client=figures.by_client(moments, needs, base), by_kind=figures.by_kind(needs, base, kinds),
-        misses=misses.worst(memory, moments, needs, base, worst), notes=tuple(_notes(report)),
+        memories=len(known), clock=clock, ways=figures.beside(base, others),
+        by_client=figures.by_client(moments, base), by_kind=figures.by_kind(base, kinds),
+        misses=misses.worst(memory, moments, base, worst), notes=tuple(_notes(report)),
     )  # fmt: skip
 
 

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from operator import index
 
 from ...model.errors import BadInput
-from ...model.ids import format_id, parse_id
+from ...model.ids import parse_id
 from ...model.memory import check_list
 from ...remember.validation import check_limit, check_name, check_text, without_control
 from ...store.records import Action
 from ...text.secrets import redact
-from .exposures import Exposure, ExposureRow, Exposures, summed_up
+from .exposures import ExposureRow, Exposures, summed_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
-    from .exposures import Usefulness
+    from .exposures import Exposure, Usefulness
 
 # What a line of the journal says: what the user asked, what an agent did, what failed, what it answered.
 ACTIONS = ("asked", "did", "failed", "said")
@@ -85,12 +85,7 @@ def exposures(
     """
     context, memory_id = memory._context, None if id is None else parse_id(memory.get(id).id)
     check_limit(limit)
-    rows = Exposures(context.store).latest(context.scope, session=session, memory=memory_id, limit=limit)
-    return [
-        Exposure(id=format_id(row.memory), at_us=row.at, client=row.client, session=row.session, via=row.via,
-                 tokens=row.tokens, shown=row.shown, used=row.used)
-        for row in rows
-    ]  # fmt: skip
+    return Exposures(context.store).latest(context.scope, session=session, memory=memory_id, limit=limit)
 
 
 def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:

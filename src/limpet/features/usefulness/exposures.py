@@ -14,7 +14,7 @@ from ...model.dataclass import NamedTuple, dataclass, field
 from ...model.encode import TIME, JsonForm
 from ...model.ids import format_id
 from ...store.records import Action
-from ...store.sql.journal import EXPOSURE, INSERT, INSERT_EXPOSURE
+from ...store.sql.journal import INSERT, INSERT_EXPOSURE
 from ...store.sql.store import Repository
 
 # What the column says -> whether it was used; of other values nobody knows.
@@ -62,14 +62,20 @@ class Exposures(Repository):
 
     def latest(
         self, scope: str, *, session: str | None = None, memory: bytes | None = None, limit: int
-    ) -> list[ExposureRow]:
+    ) -> list[Exposure]:
         """Return the last exposures of a scope or session, newest first; or of a memory, in any scope."""
         rows = self._database.rows(
-            f"SELECT {EXPOSURE} FROM surfaced WHERE CASE WHEN ?4 IS NULL"
+            "SELECT memory, at, client, session, via, tokens, shown, used FROM surfaced WHERE CASE WHEN ?4 IS NULL"
             " THEN scope = ?1 AND (?2 IS NULL OR session = ?2) ELSE memory = ?4 END ORDER BY num DESC LIMIT ?3",
             (scope, session, limit, memory),
         )
-        return [ExposureRow._make((*row[:7], bool(row[7]), bool(row[8]), _VERDICTS.get(row[9]))) for row in rows]
+        return [
+            Exposure(
+                id=format_id(memory), at_us=at, client=client, session=session, via=via, tokens=tokens,
+                shown=bool(shown), used=_VERDICTS.get(used),
+            )
+            for memory, at, client, session, via, tokens, shown, used in rows
+        ]  # fmt: skip
 
     def counts(self, scope: str) -> list[UseCount]:
         """Count all exposures of a scope by memory and by whether it was shown and drawn; ordered by them. A memory
