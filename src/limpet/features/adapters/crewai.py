@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -128,8 +128,7 @@ class LimpetBackend:
         return sorted({f"{above}/{path.removeprefix(f'{above}/').split('/')[0]}" for path in scopes if path != above})
 
     def list_categories(self, scope_prefix: str | None = None) -> dict[str, int]:
-        names = [name for record in self._all(scope_prefix) for name in record.categories]
-        return {name: names.count(name) for name in dict.fromkeys(names)}
+        return Counter(name for record in self._all(scope_prefix) for name in record.categories)
 
     def count(self, scope_prefix: str | None = None) -> int:
         return len(self._all(scope_prefix))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ...model.errors import BadInput
@@ -43,8 +43,7 @@ class Turns:
 
     def held(self) -> list[Memory]:
         """Return the turns in order, with those that wait for a person before they may be recalled."""
-        memories = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
-        kept = (memory for memory in memories if memory.state in HELD and memory.scope == self.memory.scope)
+        kept = (memory for memory in self._all() if memory.state in HELD and memory.scope == self.memory.scope)
         return sorted(kept, key=lambda turn: turn.position)
 
     def items(self, limit: int | None = None) -> list[Any]:
@@ -59,8 +58,10 @@ class Turns:
 
     def names(self) -> set[object]:
         """Return the names of all turns, retracted ones included."""
-        memories = pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
-        return {memory.metadata.get("turn") for memory in memories}
+        return {memory.metadata.get("turn") for memory in self._all()}
+
+    def _all(self) -> Iterator[Memory]:
+        return pages(self.memory, session=self.session, metadata={"adapter": self.adapter}, all_states=True)
 
     def add_named(self, items: Iterable[tuple[str, str, str, Any, datetime | None]]) -> None:
         """Add named turns, each name once: (name, speaker, text, item, time)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -18,6 +18,9 @@ from ...agents.protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, Call, Cancel
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
+
+    from ...agents.protocol import Service
+    from .guarded import GrantedService
 
 # Where a request says who answers it, when that differs by who asks.
 SERVICE = "limpet.service"
@@ -33,13 +36,7 @@ _METHODS: dict[str, tuple[type[types.RequestParams], type[types.Result]]] = {
 }
 
 
-class Answering(Protocol):
-    """The interface of `protocol.Service`."""
-
-    def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]: ...
-
-
-def server_of(service: Answering | None) -> Server[Any]:
+def server_of(service: Service | GrantedService | None) -> Server[Any]:
     """Return an SDK server that answers as `service`, or as the one in the request's scope (SERVICE). It does not close
     the store."""
     server: Server[Any] = Server("limpet", version=__version__, title=TITLE, instructions=INSTRUCTIONS)
@@ -49,7 +46,7 @@ def server_of(service: Answering | None) -> Server[Any]:
 
 
 async def _answer(
-    usual: Answering | None, answers: type[types.Result], ctx: ServerRequestContext[Any, Any], _: Any
+    usual: Service | GrantedService | None, answers: type[types.Result], ctx: ServerRequestContext[Any, Any], _: Any
 ) -> types.Result:
     """Run the service in a thread and return its answer: the loop goes on listening, for a cancellation too."""
     service = usual or (None if ctx.request is None else ctx.request.scope.get(SERVICE))

@@ -17,8 +17,6 @@ from ...store.records import Action
 from ...store.sql.journal import INSERT, INSERT_EXPOSURE
 from ...store.sql.store import Repository
 
-# What the column says -> whether it was used; of other values nobody knows.
-_VERDICTS = {0: False, 1: True}
 # Two-sided 95 %: the 0.975 quantile of the normal distribution.
 Z = 1.959964
 
@@ -72,7 +70,7 @@ class Exposures(Repository):
         return [
             Exposure(
                 id=format_id(memory), at_us=at, client=client, session=session, via=via, tokens=tokens,
-                shown=bool(shown), used=_VERDICTS.get(used),
+                shown=bool(shown), used=bool(used) if used in (0, 1) else None,
             )
             for memory, at, client, session, via, tokens, shown, used in rows
         ]  # fmt: skip
