@@ -32,6 +32,8 @@ from .tokens import EVERY_SCOPE, Grant, Tokens, now_us, own_scope, status_of, to
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ...api import Limpet
@@ -66,14 +68,15 @@ class App:
                 allowed_origins=[f"{place.scheme}://{place.netloc}" for place in places],
             )
         )
-        self.stopping = False
+        self.stopping: Callable[[], bool] = lambda: False
         self._strangers = anyio.CapacityLimiter(STRANGERS)
         self._probe: asyncio.Future[Any] | None = None
         self._page: ASGIApp | None = None
         if page:
             from .page import page_of
 
-            self._page = page_of(memory, urls, self._known, self._holds, lambda: self.stopping, self._drain.wake)
+            stopping = lambda: self.stopping()  # noqa: E731, PLW0108 - set once there is a server
+            self._page = page_of(memory, urls, self._known, self._holds, stopping, self._drain.wake)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -81,13 +84,19 @@ class App:
             return
         request = Request(scope, receive)
         path, started, who = request.url.path, time.monotonic(), ""
-        verb = next((name for name in VERBS if path == f"/v1/{name}"), "")
+        verb = _verb_at(path)
         if verb:
             self._metrics.begin()
         status = 499  # the client went before it was answered
+
+        async def tell(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
         try:
             if self._page is not None and path not in PATHS and not path.startswith(("/v1/", "/.well-known/")):
-                status = await _status_of(self._page, scope, receive, send)
+                await self._page(scope, receive, tell)
                 who = getattr(scope.get("visitor"), "id", "")
                 return
             answer = await self._open(path, request)
@@ -96,22 +105,18 @@ class App:
                 know(scope)
                 who = grant.id
                 if path == "/mcp":
-                    status = 200
-                    await self._stream(grant, scope, receive, send)
+                    await self._stream(grant, scope, receive, tell)
                     return
                 answer = await self._answer(path, grant, request)
-            status = answer.status_code
-            await answer(scope, receive, send)
+            await answer(scope, receive, tell)
         except ClientDisconnect:
             pass  # the body did not come whole: nothing was done
         except Exception as error:
-            answer = self._refused(error)
-            status = answer.status_code
-            await answer(scope, receive, send)
+            await self._refused(error)(scope, receive, tell)
         finally:
             seconds = time.monotonic() - started
             if verb:
-                self._metrics.end(verb, str(status), seconds)
+                self._metrics.end(verb.name, str(status), seconds)
             # Log neither requests nor answers, and no name of a scope.
             fields = {"method": request.method, "path": _shown(path), "status": status, "ms": round(seconds * 1_000, 1)}
             log.info("request", extra={"fields": fields | ({"token": who} if who else {})})
@@ -146,7 +151,7 @@ class App:
         except (LimpetError, TimeoutError) as error:
             log.warning("not ready: %s", error)
             return PlainTextResponse("the store does not answer\n", 503)
-        return PlainTextResponse("stopping\n" if self.stopping else "ready\n", 503 if self.stopping else 200)
+        return PlainTextResponse("stopping\n" if self.stopping() else "ready\n", 503 if self.stopping() else 200)
 
     async def _grant(self, request: Request) -> Grant:
         """Return the grant of a request. Raises _Unknown, _Busy, StoreError."""
@@ -185,7 +190,7 @@ class App:
             return PlainTextResponse(self._metrics.text(), media_type="text/plain; version=0.0.4")
         if path == "/v1/openapi.json":
             return JSONResponse(openapi(self._url, None if self._logins is None else self._logins.issuer))
-        verb = VERBS.get(path.removeprefix("/v1/")) if path.startswith("/v1/") else None
+        verb = _verb_at(path)
         if verb is None:
             raise NotFound("there is nothing at this path", hint="/v1/openapi.json lists what there is")
         if request.method != "POST":
@@ -229,7 +234,7 @@ class App:
             await send(message)
 
         async def watch() -> None:
-            while self._holds(grant) and not (self.stopping and scope["method"] == "GET"):
+            while self._holds(grant) and not (self.stopping() and scope["method"] == "GET"):
                 await anyio.sleep(LOOK_SECONDS)
             group.cancel_scope.cancel()
 
@@ -267,20 +272,10 @@ class _Busy(_Off):
     code = "busy"
 
 
-async def _status_of(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
-    """Let an application answer; return the status that it gave."""
-    status = 500
-
-    async def tell(message: Message) -> None:
-        nonlocal status
-        status = message.get("status", status)
-        await send(message)
-
-    await app(scope, receive, tell)
-    return status
-
-
 def _shown(path: str) -> str:
     """Return a path as it is logged: unknown ones, which a client may make up, are not."""
-    known = path in (*PATHS, "/v1/openapi.json", RESOURCE) or path.removeprefix("/v1/") in VERBS
-    return path if known else "other"
+    return path if path in (*PATHS, "/v1/openapi.json", RESOURCE) or _verb_at(path) else "other"
+
+
+def _verb_at(path: str) -> Verb | None:
+    return VERBS.get(path.removeprefix("/v1/")) if path.startswith("/v1/") else None

@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import sys
-from socket import socket
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -74,22 +73,14 @@ def serve(
             logging.getLogger("limpet.features.serve").warning(
                 "%s/mcp and %s/v1, port %d, tokens in %s", every[0], every[0], port, place or grants.path
             )
-            _Server(app, config_of(app, stop_seconds=STOP_SECONDS, log_config=None)).run(sockets=[listener])
+            server = uvicorn.Server(config_of(app, stop_seconds=STOP_SECONDS, log_config=None))
+            app.stopping = lambda: server.should_exit
+            server.run(sockets=[listener])
         except KeyboardInterrupt:
             pass
         finally:
             if not memory.read_only:
                 drain.stop()
-
-
-class _Server(uvicorn.Server):
-    def __init__(self, app: App, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self._app = app
-
-    async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        self._app.stopping = True
-        await super().shutdown(sockets)
 
 
 class _AsJson(logging.Formatter):
