@@ -54,19 +54,17 @@ def init(memory: Limpet, path: str | os.PathLike[str], *, author: str = "user") 
         raise BadInput("a store in memory has no mirror", hint="open a store in a file")
     root = folder.open_root(Path(path), make=True)
     with folder.locked(root):
-        known = folder.load(root)
-        store = resolved(context.store.path)
-        if known is not None and (known.scope != context.scope or known.store != store):
+        new = folder.SyncState(store=resolved(context.store.path), scope=context.scope)
+        state = folder.load(root) or new
+        if (state.scope, state.store) != (new.scope, new.store):
             raise BadInput(
-                f"{root} mirrors {known.scope} of {known.store}",
+                f"{root} mirrors {state.scope} of {state.store}",
                 hint=f"to bind it anew, remove {root / OWN / STATE}; entries keep their marks",
             )
-        made = folder.SyncState(store=store, scope=context.scope, author=author)
-        if known is not None:
-            made.files, made.lines = known.files, known.lines
+        state.author = author
         if not context.store.database.begun:
             context.write(lambda _: None)  # what is noted beside a store needs one
-        folder.save(root, made)
+        folder.save(root, state)
         noted = _noted(context)
         if str(root) not in noted:  # beside the store, so that `sync` need not be told where
             place = Path(beside(context.store.path) + ".mirrors")

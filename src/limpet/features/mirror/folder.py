@@ -206,11 +206,9 @@ def load(root: Path) -> SyncState | None:
         if raw["version"] != VERSION:
             raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=_anew(root))
         files = {
-            str(name): SyncedFile(
-                group=group and Group(*group),
-                entries=[SyncedEntry(str(id), str(file), str(store)) for id, file, store in entries],
-                repeats=[str(text) for text in repeats],
-                refused={str(text): (int(line), str(why)) for text, (line, why) in refused.items()},
+            name: SyncedFile(
+                group=group and Group(*group), entries=[SyncedEntry(*entry) for entry in entries], repeats=[*repeats],
+                refused={text: (int(line), str(why)) for text, (line, why) in refused.items()},
             )
             for name, (group, entries, repeats, refused) in raw["files"].items()
         }  # fmt: skip
@@ -242,9 +240,6 @@ def save(root: Path, base: SyncState) -> None:
             write_own(path, text)
 
 
-COUNTS = ("created", "edited", "archived", "restored", "conflicts", "added", "updated", "removed")
-
-
 @dataclass(slots=True, kw_only=True)
 class MirrorReport(JsonForm):
     """The report of a sync. Counts are of memories. `left`: (place, reason) of what stays unchanged in the folder."""
@@ -267,4 +262,4 @@ class MirrorReport(JsonForm):
     @property
     def changed(self) -> bool:
         """True if the sync changed anything, on either side."""
-        return bool(self.files) or any(getattr(self, name) for name in COUNTS)
+        return any((self.files, self.created, self.edited, self.archived, self.restored, self.conflicts))

@@ -39,7 +39,7 @@ class View:
 class Task(NamedTuple):
     """A change to make in the store. `id`: the memory it is about; None for a new one."""
 
-    what: str  # new, edit, conflict, archive, restore
+    what: str  # where the report counts it: created, edited, archived, restored, conflicts
     id: str | None
     file: str
     entry: page.Entry | None
@@ -154,7 +154,7 @@ class Matcher:
         for id, was in self.was.items():
             memory = self._memories.get(id)
             if id not in self.place and memory is not None and store_hash(memory) == was.store:
-                tasks.append(Task("archive", id, self.home[id], None))
+                tasks.append(Task("archived", id, self.home[id], None))
         return tasks
 
     def _change(self, view: View, entry: page.Entry, earlier: Callable[[str, str], str | None]) -> str | None:
@@ -162,24 +162,24 @@ class Matcher:
             if view.base and entry.hash in view.base.repeats:
                 view.repeats.append(entry.hash)
                 return None
-            return "new"
+            return "created"
         memory, was = self._memories.get(entry.id), self.was.get(entry.id)
         same_here = was is not None and entry.hash == was.file
         if memory is not None:
             if same_here or entry.text == entry_text(memory, grouped=view.group is not None):
                 return None
             if was is not None and store_hash(memory) == was.store:
-                return "edit"
+                return "edited"
             known = earlier(entry.id, entry.text) if was is None else None
-            return None if known == "active" else "conflict"
+            return None if known == "active" else "conflicts"
         if same_here:
             return None
         state = earlier(entry.id, entry.text)
         if was is None and state == "archived":
-            return "restore"
+            return "restored"
         if state in ("active", "waits"):
             return None  # the store has this text in its history, or it waits for a person
         if state is None:
             entry.id = None
-            return "new"
-        return "conflict"
+            return "created"
+        return "conflicts"

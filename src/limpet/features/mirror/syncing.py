@@ -35,8 +35,6 @@ MANY_ARCHIVED = 10
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
-_COUNTED = {"new": "created", "edit": "edited", "archive": "archived", "restore": "restored",
-            "conflict": "conflicts"}  # fmt: skip
 # Outcomes of a task, besides the reasons why the store refuses it.
 DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
 
@@ -61,7 +59,7 @@ class Sync:
         matcher = Matcher(self._views, self._base, self._memories)
         matcher.match(lambda mark: self._all_marks.get(mark))  # noqa: PLW0108 - most syncs need none of them
         tasks = matcher.tasks(self._earlier)
-        gone = sum(task.what == "archive" for task in tasks)
+        gone = sum(task.what == "archived" for task in tasks)
         if gone > MANY_ARCHIVED and 2 * gone > len(matcher.was) and not forget and not dry_run:
             raise BadInput(
                 f"{gone:,} of {len(matcher.was):,} entries are gone from {self._root}: nothing was done",
@@ -128,7 +126,7 @@ class Sync:
 
     def _tell(self, tasks: Sequence[Task], dry_run: bool) -> None:
         """Store all changes of the folder. One that is refused stays in the file, and is in the report."""
-        order = sorted(tasks, key=lambda task: task.what == "archive")  # what is moved is there before it goes
+        order = sorted(tasks, key=lambda task: task.what == "archived")  # what is moved is there before it goes
         for start in range(0, len(order), BATCH):
             prepared = [item for task in order[start : start + BATCH] if (item := self._prepare(task)) is not None]
             if dry_run:
@@ -142,7 +140,7 @@ class Sync:
     def _prepare(self, task: Task) -> Task | None:
         view = self._views.get(task.file)
         author = (view.page.author() if view and view.page else None) or self._base.author
-        if task.what in ("archive", "restore"):
+        if task.what in ("archived", "restored"):
             return task._replace(origin=author)
         assert task.entry is not None and view is not None
         try:
@@ -167,7 +165,7 @@ class Sync:
                 "kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
                 "importance": old.importance, "pin": old.pinned, "scope": old.scope,
             }  # fmt: skip
-            if task.what == "edit" and old.key:
+            if task.what == "edited" and old.key:
                 return {**given, "key": old.key, "content": value if key == old.key else entry.text}
             return {**given, "content": entry.text}
         if not view.page.group:  # a file that is one memory, read as an import reads it
@@ -195,8 +193,7 @@ class Sync:
             self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
     def _count(self, task: Task) -> None:
-        name = _COUNTED[task.what]
-        setattr(self._report, name, getattr(self._report, name) + 1)
+        setattr(self._report, task.what, getattr(self._report, task.what) + 1)
 
     # -- events
 
@@ -227,7 +224,7 @@ class Sync:
             elif outcome != KNOWN:
                 self._refuse(task, outcome)
             if outcome in (DONE, KNOWN) and memory is not None and entry is not None:
-                if task.what == "conflict" and task.id is not None:
+                if task.what == "conflicts" and task.id is not None:
                     self._place.pop(task.id, None)  # the store's text gets an entry of its own
                     if outcome == DONE:
                         self._propose(task.id, memory)
@@ -247,13 +244,13 @@ class Sync:
     def _decide(self, writer: Writer, task: Task, made: dict[int, str]) -> tuple[str, str | None]:
         """Do a task. Return its outcome (or why it is not done) and the id that its entry has from now on."""
         what, id, _, _, origin, statement = task
-        if what in ("new", "conflict"):
+        if what in ("created", "conflicts"):
             assert statement is not None
             return self._decide_new(writer, task, statement, made)
         assert id is not None
         raw = parse_id(id)
         old, seen = writer.reads.memories.get(raw), self._memories.get(id)
-        if what == "restore":
+        if what == "restored":
             if old is None or old.state != "archived":
                 return LATER, None
             writer.event("restored", raw, origin=origin)
@@ -261,7 +258,7 @@ class Sync:
         if old is None or seen is None or (old.state, old.content, old.key) != ("active", seen.content, seen.key):
             return LATER, None
         below = is_below(origin, old.trust)
-        if what == "archive":
+        if what == "archived":
             if below:
                 return MORE_TRUSTED, None
             writer.event("archived", raw, origin=origin)
@@ -280,7 +277,7 @@ class Sync:
     def _decide_new(
         self, writer: Writer, task: Task, statement: ValidStatement, made: dict[int, str]
     ) -> tuple[str, str | None]:
-        if task.what == "conflict" and statement.key:
+        if task.what == "conflicts" and statement.key:
             statement = replace(statement, key=None)
         mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
         there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
