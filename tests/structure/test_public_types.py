@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib
 import inspect
@@ -17,8 +18,13 @@ from tests.feature_functions import FUNCTIONS
 
 
 def of(home, name):
-    """What a module or a package holds by a name: a class, or a module that nothing has imported yet."""
-    return getattr(home, name) if hasattr(home, name) else importlib.import_module(f"{home.__name__}.{name}")
+    """What a module or a package holds by a name: a class, or a module that nothing has imported yet. None: it is there
+    for type checkers alone."""
+    if hasattr(home, name):
+        return getattr(home, name)
+    with contextlib.suppress(ModuleNotFoundError):
+        return importlib.import_module(f"{home.__name__}.{name}")
+    return None
 
 
 @functools.cache

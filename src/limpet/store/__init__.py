@@ -11,8 +11,6 @@ from ..model.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .sql.store import Describe
     from .sql.store import Store as Store
     from .sqlite.connection import Pen
@@ -47,12 +45,3 @@ def open_pen(path: str) -> Pen:
     from .sqlite.connection import Pen
 
     return Pen(path)
-
-
-def __getattr__(name: str) -> Any:
-    """Import `Store` when it is asked for."""
-    if name != "Store":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .sql.store import Store
-
-    return Store

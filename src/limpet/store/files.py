@@ -96,20 +96,22 @@ def publish(file: IO[bytes], path: Path, *, force: bool = False) -> None:
     partial = Path(file.name)
     if force:
         partial.replace(path)
-        sync_folder(path.parent)
-        return
-    try:
+    else:
         try:
-            os.link(partial, path)
+            _link(partial, path)
         except FileExistsError:
-            raise
-        except OSError:
-            # A file system without hard links: whoever makes the empty file may replace it.
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            partial.replace(path)
-    except FileExistsError:
-        raise BadInput(f"{path} is there already", hint="give a new name") from None
+            raise BadInput(f"{path} is there already", hint="give a new name") from None
     sync_folder(path.parent)
+
+
+def _link(partial: Path, path: Path) -> None:
+    """Give a file a name that no other has. Raises FileExistsError."""
+    try:
+        os.link(partial, path)
+    except OSError:
+        # There is a file, or no hard links on this file system: then whoever makes the empty file may replace it.
+        path.touch(0o600, exist_ok=False)
+        partial.replace(path)
 
 
 def sync_folder(folder: Path) -> None:

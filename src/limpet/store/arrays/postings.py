@@ -181,7 +181,6 @@ class Postings:
         self._single: dict[str, Posting] = {}  # lists that were read one by one, the oldest first
         self._counts: dict[str, int] = {}  # in how many texts words are that are in no slice
         self._later: dict[str, list[int]] = {}  # places in texts that came after a list was read
-        self._more: dict[str, int] = {}  # how many such texts
         self._added = 0
         self._ready: dict[str, Posting] = {}  # lists put together, as of this version of the store
         self._phrases: dict[str, Posting] = {}
@@ -230,7 +229,7 @@ class Postings:
         for stem in stems:
             # Lists that were read one by one are of the same version of the store.
             self._held -= len(self._single.pop(stem, EMPTY).text_ids)
-            for known in (self._counts, self._later, self._more, self._ready):
+            for known in (self._counts, self._later, self._ready):
                 known.pop(stem, None)
         self._slices.append(_Slice(stems, counts, ends, whole))
         self._firsts.append(stems[0])
@@ -245,14 +244,10 @@ class Postings:
             self.forget()
             return
         for text_id, *columns in self._feed.texts(text_ids):
-            new: set[str] = set()
             for column, text in enumerate(columns):
                 for stem in self._tokenizer.tokens(text or ""):
                     if stem in self._counts or self._covers(stem):
                         self._later.setdefault(stem, []).append(text_id * 8 + column)
-                        new.add(stem)
-            for stem in new:
-                self._more[stem] = self._more.get(stem, 0) + 1
 
     def _covers(self, stem: str) -> bool:
         """Return whether the index has been read beyond this word, so that a text not held does not have it."""
@@ -291,7 +286,7 @@ class Postings:
             slot = self._slot(stem)
             known = int(slot[0].counts[slot[1]]) if slot else 0
         if known is not None:
-            return known + self._more.get(stem, 0)
+            return known + len({place >> 3 for place in self._later.get(stem, ())})
         places = self._feed.occurrences(stem, most=READ_AT_ONCE)
         if len(places) < READ_AT_ONCE:
             return len(self._hold(stem, posting_of(places)[0]).text_ids)
@@ -307,7 +302,6 @@ class Postings:
             if posting is None:
                 # The whole list, texts that came later included.
                 self._later.pop(stem, None)
-                self._more.pop(stem, None)
                 posting = self._hold(stem, posting_of(self._feed.occurrences(stem))[0])
             elif stem in self._later:
                 both = posting, posting_of(np.array(self._later[stem]))[0]

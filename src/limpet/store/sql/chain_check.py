@@ -46,9 +46,7 @@ def verify_chain(con: Connection, key: bytes | None = None, *, read: Read | None
     """Return the problems of the chain, and of its signature if there is a key for it. `read`: for an engine whose
     values have the types of their columns."""
     check = _Found(con, read)
-    problems = list(islice(check.problems(), MOST + 1))
-    if len(problems) > MOST:
-        problems[MOST:] = [Problem("chain", "and more")]
+    problems = first_of(check.problems())
     return problems or ([] if key is None else check.signature(key))
 
 
@@ -59,6 +57,14 @@ def sign_chain(con: Connection, key: bytes, *, read: Read | None = None) -> list
         place, link = con.execute("SELECT place, link FROM chain_end").fetchall()[0]
         con.execute("UPDATE chain_end SET signed = ?, signature = ?", (place, sign(key, place, link)))
     return problems
+
+
+def first_of(problems: Iterator[Problem]) -> list[Problem]:
+    """Return the first problems of a check; a last one stands for the rest."""
+    first = list(islice(problems, MOST + 1))
+    if len(first) > MOST:
+        first[MOST] = first[MOST]._replace(message="and more")
+    return first
 
 
 class _Found:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 from ...model.events import Event
 from ...model.ids import format_id
 from ...model.state import SESSION_EVENTS, MemoryState, cancelled_by, initial, replay
 from ..records import Problem
+from .chain_check import first_of
 from .projection import as_heard, to_state
 from .statements import statements
 from .store import Connection, Store
 
-# Findings that are told one by one.
-MOST = 20
 _FIELDS = MemoryState.__slots__
 _DERIVED = (
     "SELECT m.fingerprint, b.topics, b.labels, b.dates, b.grams FROM memory m LEFT JOIN body b ON b.num = m.body"
@@ -30,10 +29,7 @@ def verify_projection(store: Store, con: Connection) -> list[Problem]:
     for event in store.ledger.events():
         if event.type not in SESSION_EVENTS:
             histories.setdefault(event.memory, []).append(event)
-    problems = list(islice(chain(_memories(store, con, histories), _links(con, histories)), MOST + 1))
-    if len(problems) > MOST:
-        problems[MOST:] = [Problem("projection", "and more")]
-    return problems
+    return first_of(chain(_memories(store, con, histories), _links(con, histories)))
 
 
 def _memories(store: Store, con: Connection, histories: dict[bytes, list[Event]]) -> Iterator[Problem]:

@@ -42,7 +42,7 @@ SCHEMA = 9  # the number of schema.sql, in the file's header
 
 
 def open_connection(
-    path: str, *, read_only: bool, durable: bool, create: bool = True, mapped: bool = True
+    path: str, *, read_only: bool, durable: bool = True, create: bool = True, mapped: bool = True
 ) -> apsw.Connection:
     """Open and check a store file, or make one. `:memory:` is a store that ends with its process.
 

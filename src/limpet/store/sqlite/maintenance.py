@@ -96,12 +96,9 @@ def copy_into(
     source: apsw.Connection, path: str, *, like: str, progress: Callable[[int, int], None] | None = None
 ) -> None:
     """Copy a store into a file without a log, encrypted if the file `like` is."""
-    copy = connect(path, like=like)
-    try:
+    with contextlib.closing(connect(path, like=like)) as copy:
         copy_pages(source, copy, progress)
         copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-    finally:
-        copy.close()
 
 
 def _verify_pages(con: apsw.Connection) -> list[Problem]:
@@ -123,12 +120,9 @@ def first_problem(path: str) -> str | None:
     """Return the first problem of a copy that replaces a store. Return None if a rebuild repairs everything: what
     follows from the ledger is not checked."""
     try:
-        con = open_connection(path, read_only=True, durable=True, create=False)
-        try:
+        with contextlib.closing(open_connection(path, read_only=True)) as con:
             every = _verify_pages(con) + check_rows(con, BEYOND_REBUILD) + _verify_ledger(con)
             problems = [problem for problem in every if is_beyond_rebuild(problem)]
-        finally:
-            con.close()
     except (apsw.NotADBError, apsw.CorruptError) as error:
         return str(error)
     except StoreDamaged as error:
