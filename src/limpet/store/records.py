@@ -236,17 +236,13 @@ class OutsideRead(NamedTuple):
 
 
 class Action(NamedTuple):
-    """A line of the journal: what was asked, done or answered in a session. `at` in UTC."""
+    """A line of the journal: what was asked, done or answered in a session."""
 
     scope: str
     session: str
     at_us: int
     kind: str  # asked, did, failed or said
     what: str
-
-    @property
-    def at(self) -> datetime:
-        return to_datetime(self.at_us)
 
 
 class Problem(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...model.edges import TEMPORAL, Edge
 from ...model.memory import STORED_TYPES, Filter, Memory
 from ..records import GraphNode, Piece, Validity
-from .statements import filtered, statements, to_memory, visible
+from .statements import filtered, known_then, statements, to_memory, visible
 from .store import Repository
 
 TYPE_CHECKING = False
@@ -48,9 +48,9 @@ class Edges(Repository):
 
     def _linked(self, statement: str, bound: dict[str, Any], types: Sequence[str], known_at: int | None) -> list[Edge]:
         """Run a statement over `edge e` and return the edges of these types that were known then."""
-        bound |= {f"type{i}": type for i, type in enumerate(types)}
-        bound |= {} if known_at is None else {"known_at": known_at}
-        linked = f"e.type IN ({', '.join(f':type{i}' for i in range(len(types)))}) AND {_known('e', known_at)}"
+        known, at = known_then("e", known_at)
+        bound |= at | {f"type{i}": type for i, type in enumerate(types)}
+        linked = f"e.type IN ({', '.join(f':type{i}' for i in range(len(types)))}) AND {known}"
         return list(map(Edge._make, self._database.rows(statement.replace("{linked}", linked), bound)))
 
     def changed(self, start: int, end: int) -> list[Edge]:
@@ -63,7 +63,7 @@ class Edges(Repository):
             return []
         statement, bound = filtered("temporal", where)
         filled = {"sign": "<" if incoming else ">", "order": "DESC" if incoming else "ASC"}
-        for name, text in (filled | {"known_x": _known("x", where.known_at)}).items():
+        for name, text in (filled | {"known_x": known_then("x", where.known_at)[0]}).items():
             statement = statement.replace("{" + name + "}", text)
         rows = self._database.rows(statement, bound | {"ids": self._database.ids(ids)})
         if incoming:
@@ -119,9 +119,3 @@ class Graph(Repository):
     def pieces(self, where: Filter) -> list[Piece]:
         """Return pieces in the order in which they were stored."""
         return list(map(Piece._make, self._ask("pieces", where)))
-
-
-def _known(alias: str, known_at: int | None) -> str:
-    if known_at is None:
-        return f"{alias}.retired_at IS NULL"
-    return f"{alias}.recorded_at <= :known_at AND ({alias}.retired_at IS NULL OR :known_at < {alias}.retired_at)"

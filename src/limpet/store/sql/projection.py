@@ -360,8 +360,7 @@ class Projection:
         return numbers
 
     def _delete_versions(self, id: bytes) -> None:
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (id,))
-        self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NOT NULL", (id,))
+        self._con.execute(f"DELETE FROM memory WHERE num IN {versions_of('?1')}", (id,))
 
     def _forget_body(self, body: int) -> None:
         self._index.delete(self._con, body)

@@ -240,8 +240,7 @@ SELECT m.id, m.body FROM carray(:ids) c CROSS JOIN memory m ON m.id = c.value AN
 
 -- name: bodies_of_memory
 -- Every body a memory ever had, versions and ledger. memory_current, memory_past, event_id, event_memory.
-SELECT body FROM memory WHERE id = :id AND retired_at IS NULL AND body IS NOT NULL
-UNION SELECT body FROM memory WHERE id = :id AND retired_at IS NOT NULL AND body IS NOT NULL
+SELECT body FROM memory WHERE num IN {versions} AND body IS NOT NULL
 UNION SELECT body FROM event WHERE id = :id AND memory = :id AND body IS NOT NULL
 UNION SELECT body FROM event WHERE memory = :id AND memory <> id AND body IS NOT NULL
 
@@ -609,13 +608,11 @@ UNION ALL SELECT seq, body FROM event WHERE memory = :id AND memory <> id AND bo
 
 -- name: keys_of_memory
 -- Every key that a memory ever had. memory_current, memory_past.
-SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NULL AND key IS NOT NULL
-UNION SELECT scope, key FROM memory WHERE id = :id AND retired_at IS NOT NULL AND key IS NOT NULL
+SELECT DISTINCT scope, key FROM memory WHERE num IN {versions} AND key IS NOT NULL
 
 -- name: sessions_of_memory
 -- Every session that a memory ever was in. memory_current, memory_past.
-SELECT session FROM memory WHERE id = :id AND retired_at IS NULL AND session IS NOT NULL
-UNION SELECT session FROM memory WHERE id = :id AND retired_at IS NOT NULL AND session IS NOT NULL
+SELECT DISTINCT session FROM memory WHERE num IN {versions} AND session IS NOT NULL
 
 -- name: session_begins
 -- The earliest time of what names a session. memory_session, event_memory.

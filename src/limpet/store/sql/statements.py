@@ -52,7 +52,6 @@ _CONDITIONS = {
     "stored_since": "m.created_at >= :stored_since",
     "stored_until": "m.created_at < :stored_until",
     "as_of": "m.valid_from <= :as_of AND (m.valid_to IS NULL OR :as_of < m.valid_to)",
-    "known_at": "m.recorded_at <= :known_at AND (m.retired_at IS NULL OR :known_at < m.retired_at)",
 }
 
 
@@ -97,9 +96,16 @@ def visible(where: Filter) -> tuple[str, dict[str, Any]]:
         if value is not None:
             bound[name] = value
             parts.append(condition)
-    if where.known_at is None:
-        parts.append("m.retired_at IS NULL")
-    return " AND ".join(parts), bound
+    known, at = known_then("m", where.known_at)
+    return " AND ".join([*parts, known]), bound | at
+
+
+def known_then(alias: str, known_at: int | None) -> tuple[str, dict[str, int]]:
+    """Return the condition of the versions in a table that were known at a time (None: now), and its bindings."""
+    if known_at is None:
+        return f"{alias}.retired_at IS NULL", {}
+    since = f"{alias}.recorded_at <= :known_at"
+    return f"{since} AND ({alias}.retired_at IS NULL OR :known_at < {alias}.retired_at)", {"known_at": known_at}
 
 
 def caseless_match(column: str, name: str, bound: dict[str, Any], i: int) -> str:
