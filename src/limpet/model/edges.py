@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from .dataclass import NamedTuple
 from .errors import BadInput
 from .events import Event
-from .memory import EDGE_TYPES, STORED_TYPES
+from .memory import EDGE_TYPES, STORED_TYPES, check_one_of
 from .state import cancelled_by
 
 # Follows from the places of memories in their sessions; never stored.
@@ -50,10 +50,7 @@ def check_edge_type(type: str, *, derived: bool = True) -> str:
         raise BadInput(
             f"{TEMPORAL} is made by the session itself", hint="remember with session=NAME puts memories in order"
         )
-    allowed = EDGE_TYPES if derived else STORED_TYPES
-    if type not in allowed:
-        raise BadInput(f"unknown edge type: {str(type)[:60]!r}", hint=f"one of: {', '.join(allowed)}")
-    return type
+    return check_one_of("edge type", type, EDGE_TYPES if derived else STORED_TYPES)
 
 
 def live_edges(events: Iterable[Event]) -> dict[tuple[str, bytes], Event]:

@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from .clock import format_time
-from .dataclass import Field, fields
+from .dataclass import fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, ClassVar, TypeVar, overload  # noqa: F401  read by type checkers alone
 
     T = TypeVar("T")
-    # Attribute, name, form; whether it is inline, optional, and left out when there is nothing in it.
-    _Part = tuple[str, str, Callable[[Any], Any], bool, bool, bool]
 else:
     T = object
 
@@ -81,15 +79,15 @@ class Holds(Sequence[T]):
 def encode(item: Any) -> dict[str, Any]:
     """Return a dataclass (of JsonForm) as a JSON value."""
     shown: dict[str, Any] = {}
-    parts = _plan(type(item))  # type: ignore[arg-type]  # mypy takes no class for hashable
-    for attribute, name, form, inline, optional, empty in parts:
+    parts = _parts(type(item))  # type: ignore[arg-type]  # mypy takes no class for hashable
+    for attribute, about, never_none in parts:
         value = getattr(item, attribute)
-        if optional and (value is None or (empty and not value)):
+        if about.get("optional") and (value is None or (never_none and not value)):
             continue
-        if inline:
+        if about.get("inline"):
             shown |= value.as_dict()
         else:
-            shown[name] = form(value)
+            shown[about.get("name", attribute.removesuffix("_us"))] = about.get("form", plain)(value)
     return shown
 
 
@@ -119,16 +117,10 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _plan(cls: type[Any]) -> list[_Part]:
+def _parts(cls: type[Any]) -> list[tuple[str, Mapping[str, Any], bool]]:
+    """Return of each field and property in the form its name, its metadata, and whether it is a field never None."""
     own = {field.name: field for field in fields(cls)}
-    return [_part(name, own.get(name)) for name in cls.SHOWN or own]
-
-
-def _part(name: str, field: Field[Any] | None) -> _Part:
-    if field is None:  # a property
-        return name, name, plain, False, False, False
-    about = field.metadata
-    return (
-        name, about.get("name", name.removesuffix("_us")), about.get("form", plain), about.get("inline", False),
-        about.get("optional", False), field.default is not None,
-    )  # fmt: skip
+    return [
+        (name, own[name].metadata, own[name].default is not None) if name in own else (name, {}, False)
+        for name in cls.SHOWN or own
+    ]

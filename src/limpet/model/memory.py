@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from .clock import Instant, MaybeInstant
 from .dataclass import dataclass, field
@@ -160,12 +160,19 @@ def check_list(what: str, values: Iterable[T]) -> tuple[T, ...]:
     return tuple(check_several(what, values))
 
 
+def check_one_of(what: str, value: str, allowed: Collection[str]) -> str:
+    """Check that a value is one of those allowed. Raises BadInput, which lists them."""
+    if value not in allowed:
+        raise BadInput(f"unknown {what}: {str(value)[:60]!r}", hint=f"one of: {', '.join(allowed)}")
+    return value
+
+
 def check_kind(kind: str) -> str:
-    return _one_of("kind", kind, KINDS)
+    return check_one_of("kind", kind, KINDS)
 
 
 def check_origin(origin: str) -> str:
-    return _one_of("origin", origin, ORIGINS)
+    return check_one_of("origin", origin, ORIGINS)
 
 
 def least_trusted(origins: Iterable[str]) -> str:
@@ -216,9 +223,3 @@ def check_key(key: str) -> str:
     if not isinstance(key, str) or len(key) > MAX_NAME_CHARACTERS or not re.fullmatch(_KEY, key):
         raise BadInput(f"not a key: {str(key)[:60]!r}", hint="a key is SUBJECT.ATTRIBUTE, such as user.city")
     return key
-
-
-def _one_of(what: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise BadInput(f"unknown {what}: {str(value)[:60]!r}", hint=f"one of: {', '.join(allowed)}")
-    return value

@@ -254,7 +254,6 @@ _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),
     "archived": lambda s, _: replace(s, state="archived"),
     "restored": lambda s, _: replace(s, state="active", reason=None),
-    "reviewed": lambda s, _: s,
     "quarantined": lambda s, e: replace(s, state="quarantined", reason=e.data.get("why")),
     "merged": lambda s, e: replace(s, state="merged", superseded_by=bytes.fromhex(e.data["into"])),
     "pinned": lambda s, _: replace(s, pinned=True),
