@@ -46,10 +46,9 @@ _MAY_QUOTE = (
 
 class Jobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
-        with self._database.writing() as con:
-            before = con.total_changes()
-            con.executemany(statements()["insert_job"], zip(repeat(kind), subjects, repeat(at), strict=False))
-            return con.total_changes() - before
+        return self._change(
+            statements()["insert_job"], zip(repeat(kind), subjects, repeat(at), strict=False), many=True
+        )
 
     def lease(self, kind: str, *, limit: int, at: int, until: int) -> list[Job]:
         bound = {"kind": kind, "limit": limit, "at": at, "until": until}
@@ -139,13 +138,10 @@ class Jobs(Repository):
 
     def revive(self) -> int:
         """Retry dead jobs, and those that wait longer after a failure, at once. Return how many they are."""
-        with self._database.writing() as con:
-            before = con.total_changes()
-            con.execute(
-                "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0"
-                " WHERE state = 'dead' OR (error IS NOT NULL AND not_before > 0 AND leased_until = 0)"
-            )
-            return con.total_changes() - before
+        return self._change(
+            "UPDATE job SET state = 'waiting', attempts = 0, not_before = 0, leased_until = 0"
+            " WHERE state = 'dead' OR (error IS NOT NULL AND not_before > 0 AND leased_until = 0)"
+        )
 
 
 def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> None:
@@ -269,10 +265,7 @@ class Relations(Repository):
 
     def drop(self) -> int:
         """Forget every verdict. Returns how many there were."""
-        with self._database.writing() as con:
-            before = con.total_changes()
-            con.execute("DELETE FROM relation")
-            return con.total_changes() - before
+        return self._change("DELETE FROM relation")
 
 
 class Reviews(Repository):
@@ -284,21 +277,16 @@ class Reviews(Repository):
 
     def propose(self, proposals: Sequence[Proposal]) -> int:
         """Add proposals to the list, one for each pair, unless it was decided before. Return how many are new."""
-        with self._database.writing() as con:
-            before = con.total_changes()
-            con.executemany(
-                "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
-                " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [proposal[:8] for proposal in proposals],
-            )
-            return con.total_changes() - before
+        return self._change(
+            "INSERT INTO review (id, kind, scope, memory, other, reason, score, created_at)"
+            " VALUES (?, ?, (SELECT num FROM scope WHERE name = ?), ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [proposal[:8] for proposal in proposals],
+            many=True,
+        )
 
     def withdraw(self, kind: str, among: Sequence[bytes]) -> int:
         """Remove waiting proposals of a kind about two memories that are both among these. Return how many."""
-        with self._database.writing() as con:
-            before = con.total_changes()
-            con.execute(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
-            return con.total_changes() - before
+        return self._change(statements()["withdraw"], {"kind": kind, "ids": self._database.ids(among)})
 
     def replace(self, proposal: Proposal) -> None:
         """Replace what waits of its kind about its pair by this proposal, in one transaction."""

@@ -131,6 +131,13 @@ class Repository:
         statement, condition = filtered(name, where)
         return self._database.rows(statement, bound | condition)
 
+    def _change(self, statement: str, bound: Any = None, *, many: bool = False) -> int:
+        """Run a statement that writes, with each of many bindings or with these. Return how many rows it changed."""
+        with self._database.writing() as con:
+            before = con.total_changes()
+            (con.executemany if many else con.execute)(statement, bound)
+            return int(con.total_changes() - before)
+
     def _named(self, text: str, name: str, **bound: Any) -> list[bytes]:
         """Return what a statement finds by an id, a short id or an id's beginning, a dozen at most. Raises BadInput."""
         from ...model.ids import named_by
