@@ -8,7 +8,6 @@ queue.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 
 from ...model.ids import short_id
 from ...model.memory import GLOBAL_SCOPE
@@ -46,9 +45,8 @@ _MAY_QUOTE = (
 
 class Jobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
-        return self._change(
-            statements()["insert_job"], zip(repeat(kind), subjects, repeat(at), strict=False), many=True
-        )
+        queued = "INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        return self._change(queued, [(kind, subject, at) for subject in subjects], many=True)
 
     def lease(self, kind: str, *, limit: int, at: int, until: int) -> list[Job]:
         bound = {"kind": kind, "limit": limit, "at": at, "until": until}

@@ -225,10 +225,6 @@ INSERT INTO memory (num, scope, body, topics, metadata, session, recorded_at, fi
   superseded_by, reason)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
--- name: insert_job
--- Work waits; the same work once. Primary key.
-INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
-
 -- name: retire_memory
 -- A version ends, at the earliest when it began: clocks of several devices may disagree. memory_current.
 UPDATE memory SET retired_at = max(:at, recorded_at) WHERE id = :id AND retired_at IS NULL RETURNING retired_at
