@@ -6,14 +6,15 @@ imports a database driver.
 
 from __future__ import annotations
 
+import os
+
 from ..folders import is_url
 from ..model.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .sql.store import Describe
+    from .sql.store import Database, Describe
     from .sql.store import Store as Store
-    from .sqlite.connection import Pen
 
 
 def open_store(
@@ -35,13 +36,17 @@ def open_store(
     return SqliteStore(path, describe, read_only=read_only, durable=durable, create=create, late=late)
 
 
-def open_pen(path: str) -> Pen:
-    """Open the writer that hooks use; for a URL, its equivalent. Raises StoreError and its kind."""
+def open_database(path: str) -> Database:
+    """Open a store's connections alone, for a hook that writes a line: its last writes may be lost with the power.
+
+    Raises StoreError and its kind.
+    """
     if is_url(path):
         from ..registry import part
 
-        pen: Pen = part("features.postgres").Database(path, durable=False)
-        return pen
-    from .sqlite.connection import Pen
+        database: Database = part("features.postgres").Database(path, durable=False)
+        return database
+    from .sqlite import database as sqlite
 
-    return Pen(path)
+    # An existing file without bytes was a store: a line beside the work makes no new one of it.
+    return sqlite.Database(path, durable=False, create=not os.path.exists(path), single=True)  # noqa: PTH110

@@ -13,7 +13,7 @@ from ...model.errors import StoreBusy
 from ...model.ids import format_id, parse_id
 from ...pause import is_ignored
 from ...settings import Settings
-from ...store import open_pen
+from ...store import open_database
 from ...store.records import OutsideRead
 from ...store.sql import journal
 from ...store.sql.checkouts import scope_of
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...store.sqlite.connection import Pen
+    from ...store.sql.store import Database
     from .injected import Block, Offer
 
 # Milliseconds that a hook waits for its turn to write before it answers all the same, and then to keep what it said.
@@ -46,7 +46,7 @@ def note_action(settings: Settings, *, session: str, at: int, kind: str, what: s
     """
     if is_ignored(what, settings.ignore):
         return
-    with _opened(settings) as (pen, scope), pen.writing() as con:
+    with _opened(settings) as (database, scope), database.writing() as con:
         if kind in ("did", "failed") and not is_edit(what) and journal.has_read_outside(con, session):
             what = " ".join(what.split()[:COMMAND_WORDS])
         con.execute(journal.INSERT, (scope, session, at, kind, what))
@@ -54,23 +54,23 @@ def note_action(settings: Settings, *, session: str, at: int, kind: str, what: s
 
 def note_outside(settings: Settings, *, session: str, at: int, origin: str, what: str) -> None:
     """Note that a session's agent has read something from outside. Raises StoreError."""
-    with _opened(settings) as (pen, scope), pen.writing() as con:
+    with _opened(settings) as (database, scope), database.writing() as con:
         journal.note_outside(con, OutsideRead(session, scope, at, origin, what))
 
 
 def note_start(settings: Settings, session: str, *, forgets: bool) -> None:
     """Note that a session began with an empty context (`forgets`), or goes on with its old one. Raises StoreError."""
-    with _opened(settings) as (pen, _):
-        if not pen.read_only:
-            with pen.writing() as con:
+    with _opened(settings) as (database, _):
+        if not database.read_only:
+            with database.writing() as con:
                 journal.forget_outside(con, session) if forgets else journal.set_ended(con, session, ended=False)
 
 
 def note_end(settings: Settings, session: str) -> None:
     """Note that a session has ended. Raises StoreError."""
-    with _opened(settings) as (pen, _):
-        if not pen.read_only:
-            with pen.writing() as con:
+    with _opened(settings) as (database, _):
+        if not database.read_only:
+            with database.writing() as con:
                 journal.set_ended(con, session, ended=True)
 
 
@@ -94,7 +94,7 @@ def expose(
     """
     if is_ignored(asked, settings.ignore):
         asked = ""
-    with _opened(settings) as (pen, scope):
+    with _opened(settings) as (database, scope):
 
         def chosen(con: Any) -> Block:
             seen = journal.in_front(con, session, map(parse_id, offer.ids)) if once else set()
@@ -108,20 +108,20 @@ def expose(
                 con.execute(journal.INSERT, (scope, session, at, "asked", asked))
             con.executemany(journal.INSERT_EXPOSURE, rows)
 
-        if pen.read_only or not (asked or offer.ids):
-            with pen.reading() as con:
+        if database.read_only or not (asked or offer.ids):
+            with database.reading() as con:
                 block = chosen(con)
             say(block)
             return
         try:
-            with pen.writing(wait_ms=CLAIM_MS) as con:
+            with database.writing(wait_ms=CLAIM_MS) as con:
                 block = chosen(con)
                 keep(con, block)
         except StoreBusy:
-            with pen.reading() as con:
+            with database.reading() as con:
                 block = chosen(con)
             say(block)
-            with pen.writing(wait_ms=KEEP_MS) as con:
+            with database.writing(wait_ms=KEEP_MS) as con:
                 keep(con, block)
             return
         say(block)
@@ -132,9 +132,9 @@ def note_compaction(settings: Settings, session: str) -> None:
 
     In a store that is only read nothing is kept, and this changes nothing.
     """
-    with _opened(settings) as (pen, _):
-        if not pen.read_only:
-            with pen.writing() as con:
+    with _opened(settings) as (database, _):
+        if not database.read_only:
+            with database.writing() as con:
                 journal.compact(con, session)
 
 
@@ -144,7 +144,7 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, answer: st
     """
     from ...text.attribution import was_used
 
-    with _opened(settings) as (pen, scope), pen.writing() as con:
+    with _opened(settings) as (database, scope), database.writing() as con:
         turn = Turn(*journal.turn(con, scope, session))
         waiting = journal.waiting(con, scope, session)
         asked = "\n".join(what for kind, what in turn.lines if kind == "asked")
@@ -160,15 +160,15 @@ def end_turn(settings: Settings, *, session: str, at: int, line: str, answer: st
 
 
 @contextmanager
-def _opened(settings: Settings) -> Iterator[tuple[Pen, str]]:
-    """Open the store's pen and yield it with the scope meant."""
-    pen = open_pen(settings.path)
+def _opened(settings: Settings) -> Iterator[tuple[Database, str]]:
+    """Open the store's connections and yield them with the scope meant."""
+    database = open_database(settings.path)
     try:
         if settings.checkout is None:
-            yield pen, settings.scope
+            yield database, settings.scope
         else:
-            with pen.reading() as con:
+            with database.reading() as con:
                 scope = scope_of(con, settings.checkout)
-            yield pen, scope
+            yield database, scope
     finally:
-        pen.close()
+        database.close()

@@ -23,8 +23,6 @@ from .index import LATER, PostgresIndex
 from .pool import Connection, Pool, Silent
 
 SCHEMA = 2  # the number of schema.sql
-# How long a write waits for others.
-BUSY_TIMEOUT_MS = 60_000
 # How long beyond its deadline a recall waits for recalls of other threads.
 TURN_SECONDS = 30.0
 # Rows of a bulk load after which statistics are made, and how long that waits for another session. Before the server
@@ -41,7 +39,7 @@ _STATISTICS = (
 
 
 class Database(store.Database):
-    """The connections of a tenant. Thread-safe. Also what hooks write with (`Pen`)."""
+    """The connections of a tenant. Thread-safe."""
 
     index = PostgresIndex()
     begun = True
@@ -86,7 +84,7 @@ class Database(store.Database):
             yield Session(con, self._as_tenant)
 
     @contextlib.contextmanager
-    def writing(self, *, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Session]:
+    def writing(self, *, wait_ms: int = store.BUSY_TIMEOUT_MS) -> Iterator[Session]:
         """Open a write transaction: committed at the end, rolled back on an exception; inside one, a part of it."""
         if self.read_only:
             raise StoreReadOnly(f"{self.path} is open read-only")

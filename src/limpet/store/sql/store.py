@@ -51,6 +51,10 @@ MODULES = {
 OWN = ("erasure", "maintenance", "search", "vectors")
 
 
+# Milliseconds that a write waits for others before it gives up.
+BUSY_TIMEOUT_MS = 60_000
+
+
 class TimedOut(StoreError):
     """A statement was ended at its deadline."""
 
@@ -78,8 +82,11 @@ class Database(ABC):
         """Lend a connection to read from. Inside a thread's own write transaction it is that one."""
 
     @abstractmethod
-    def writing(self) -> AbstractContextManager[Any]:
-        """Open a write transaction: committed at the end, rolled back on an exception; inside one, a part of it."""
+    def writing(self, *, wait_ms: int = BUSY_TIMEOUT_MS) -> AbstractContextManager[Any]:
+        """Open a write transaction: committed at the end, rolled back on an exception; inside one, a part of it.
+
+        Raises StoreBusy when others write for longer than `wait_ms`.
+        """
 
     @abstractmethod
     def snapshot(self, deadline: float | None = None) -> AbstractContextManager[None]:

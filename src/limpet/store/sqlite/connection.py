@@ -23,13 +23,11 @@ from ...model.errors import (
     StoreReadOnly,
 )
 from ...model.forks import is_child, note_use, refuse_child
-from ..sql.store import TimedOut
+from ..sql.store import BUSY_TIMEOUT_MS, TimedOut
 
 APPLICATION_ID = 0x6C696D70  # "limp", in the file's header
 HEAD_BYTES, MAGIC = 24, b"SQLite format 3\0"
 READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-# How long a write waits for another process before it gives up, in seconds.
-BUSY_TIMEOUT_SECONDS = 60.0
 # How often and how long a reader waits for the first bytes of a file that was made, or emptied, just now.
 EMPTY_LOOKS, EMPTY_PAUSE_SECONDS = 20, 0.025
 MAPPED_BYTES = 2**31 - 2**16  # as much as SQLite takes
@@ -288,7 +286,7 @@ def _make_private(path: str) -> None:
                     os.chmod(side_file, mode & store.st_mode & 0o777)
 
 
-def busy_handler() -> Callable[[int], bool]:
+def busy_handler(wait_ms: int = BUSY_TIMEOUT_MS) -> Callable[[int], bool]:
     """Wait with jitter, so that several writers do not knock in step: 1 ms at first, up to 50 ms."""
     started = 0.0
 
@@ -298,7 +296,7 @@ def busy_handler() -> Callable[[int], bool]:
         nonlocal started
         if attempts == 0:
             started = time.monotonic()
-        if time.monotonic() - started > BUSY_TIMEOUT_SECONDS:
+        if time.monotonic() - started > wait_ms / 1000:
             return False
         time.sleep(random.uniform(0.0005, min(0.05, 0.001 * (attempts + 1))))
         return True
@@ -348,34 +346,3 @@ def transaction(connection: apsw.Connection) -> Iterator[apsw.Connection]:
         if not is_child() and connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-
-
-# How long a line waits for other writers.
-WAIT_MS = 60_000
-
-
-class Pen:
-    """A connection without a store. Its last writes may be lost in a power failure."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        # An existing file without bytes was a store: a line beside the work makes no new one of it.
-        self._con = open_connection(path, read_only=False, durable=False, create=not os.path.exists(path))
-        with translated(path):
-            self.read_only = bool(self._con.readonly("main"))
-
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
-        with translated(self._path):
-            yield self._con
-
-    @contextlib.contextmanager
-    def writing(self, *, wait_ms: int = WAIT_MS) -> Iterator[apsw.Connection]:
-        """Open a write transaction. Raises StoreBusy when others write for longer than the wait."""
-        with translated(self._path):
-            self._con.set_busy_timeout(wait_ms)
-            with transaction(self._con):
-                yield self._con
-
-    def close(self) -> None:
-        self._con.close()

@@ -101,9 +101,11 @@ class Database(store.Database):
     index = SqliteIndex()
 
     def __init__(
-        self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True, late: bool = False
-    ) -> None:
-        """Open the file. `late`: the first write makes a missing one; until then an empty store is in memory."""
+        self, path: str, *, read_only: bool = False, durable: bool = True, create: bool = True, late: bool = False,
+        single: bool = False,
+    ) -> None:  # fmt: skip
+        """Open the file. `late`: the first write makes a missing one; until then an empty store is in memory.
+        `single`: one connection reads and writes, for a process that soon ends."""
         self.path = path
         self.begun = not late or os.path.lexists(path)
         self.read_only = read_only
@@ -124,8 +126,9 @@ class Database(store.Database):
         with translated(path):
             self.read_only = bool(writer.readonly("main"))
         self._file = _file_at(path)
-        if path == ":memory:" or self.read_only or not self.begun:
+        if single or path == ":memory:" or self.read_only or not self.begun:
             # One connection for both, so one lock.
+            self._reader = writer if single else None
             self._read_lock = self._write_lock
 
     def close(self) -> None:
@@ -152,17 +155,19 @@ class Database(store.Database):
             yield self._reader or self._open_reader()
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self, *, wait_ms: int = store.BUSY_TIMEOUT_MS) -> Iterator[apsw.Connection]:
         if self._writes_in == threading.get_ident():
             assert self._writer is not None
             yield self._writer
             return
-        with self.maintaining() as con, transaction(con):
-            self._writes_in = threading.get_ident()
-            try:
-                yield con
-            finally:
-                self._writes_in = None
+        with self.maintaining() as con:
+            con.set_busy_handler(busy_handler(wait_ms))
+            with transaction(con):
+                self._writes_in = threading.get_ident()
+                try:
+                    yield con
+                finally:
+                    self._writes_in = None
 
     @contextlib.contextmanager
     def maintaining(self) -> Iterator[apsw.Connection]:
