@@ -12,7 +12,7 @@ from itertools import chain
 from ...model.dataclass import NamedTuple, dataclass, replace
 from ...model.encode import Holds
 from ...model.errors import BadInput
-from ...model.memory import Filter, Memory
+from ...model.memory import Filter, Memory, check_one_of
 from .statements import filtered, statements, topics_of, visible
 from .store import Repository
 
@@ -20,12 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# Sort -> what is listed one after the other, each by a column. Sorted by use, the others follow.
+_OTHERS = ("m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)")
 _SORTS = {
-    # sort -> (column, whether only used memories have it)
-    "created": ("m.created_at", False),
-    "updated": ("m.recorded_at", False),
-    "used": ("u.used_at", True),
-    "uses": ("u.uses", True),
+    "created": [("m.created_at", "TRUE")],
+    "updated": [("m.recorded_at", "TRUE")],
+    "used": [("u.used_at", "m.id = u.id AND u.uses > 0"), _OTHERS],
+    "uses": [("u.uses", "m.id = u.id AND u.uses > 0"), _OTHERS],
 }
 
 # Memories on a page at most; and those that are read at a time where all are.
@@ -82,17 +83,11 @@ class Listings(Repository):
         """
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
             raise BadInput(f"limit must be from 1 to {MOST_LISTED}, not {limit!r}")
-        if sort not in _SORTS:
-            raise BadInput(f"unknown sort: {sort!r}", hint=f"one of: {', '.join(_SORTS)}")
+        stages = _SORTS[check_one_of("sort", sort, _SORTS)]
         stage, after = _read_cursor(cursor, sort)
-        column, by_use = _SORTS[sort]
-        # (stage, column, condition): by use there are two stages, the used ones and then the others.
-        stages = [(0, column, "m.id = u.id AND u.uses > 0" if by_use else "TRUE")]
-        if by_use:
-            stages.append((1, "m.created_at", "NOT EXISTS (SELECT 1 FROM usage x WHERE x.id = m.id AND x.uses > 0)"))
         rows: list[tuple[int, int, Memory]] = []
         with self._database.reading():
-            for number, key, condition in stages[stage:]:
+            for number, (key, condition) in list(enumerate(stages))[stage:]:
                 if len(rows) <= limit:
                     rest = limit + 1 - len(rows)
                     rows += [(number, *row) for row in self._slice(where, key, condition, rest, after, descending)]
