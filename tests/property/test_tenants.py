@@ -128,8 +128,8 @@ OF_A_METHOD = {
     "search.lexical": {"text": WORDS}, "search.substring": {"text": WORDS}, "listings.standing": {"at": TIMES}, "ledger.events": {"memory": st.one_of(st.none(), ONE), "ids": st.one_of(st.none(), SEVERAL)},
     "ledger.operation": {"event": ONE}, "listings.lately": {"after": st.just(0)}, "listings.page": {"cursor": st.none()},
     "listings.count_by": {"by": st.sampled_from([("kind",), ("scope", "topic"), ("state", "origin"), ("day",)])},
-    "edges.of": {"ids": SEVERAL}, "devices.trust": {"at": st.one_of(st.none(), TIMES)}, "journal.lines": {"session": st.none()}, "journal.typed": {"sessions": st.lists(WORDS, max_size=2), "since": TIMES, "until": TIMES}, "journal.outside_reads": {"since": TIMES},
-    "jobs.unchecked": {"rows": st.lists(st.integers(1, 40), max_size=5)},
+    "edges.of": {"ids": SEVERAL}, "devices.trust": {"at": st.one_of(st.none(), TIMES)}, "journal.numbered": {"session": st.none()}, "journal.typed": {"sessions": st.lists(WORDS, max_size=2), "since": TIMES, "until": TIMES}, "journal.outside_reads": {"since": TIMES},
+    "jobs.unchecked": {"rows": st.lists(st.integers(1, 40), max_size=5)}, "jobs.lease": {"subjects": st.one_of(st.none(), st.lists(NUMBERS, max_size=4, unique=True))},
 }  # fmt: skip
 
 

@@ -226,10 +226,10 @@ class _NamedTuple(type):
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from dataclasses import Field, dataclass, field, fields, replace
+    from dataclasses import dataclass, field, fields, replace
     from typing import Any, NamedTuple
 else:
-    Field, dataclass, field, fields, replace = _Field, _dataclass, _Field, _fields, _replace
+    dataclass, field, fields, replace = _dataclass, _Field, _fields, _replace
     NamedTuple = _NamedTuple("NamedTuple", (), {})
 
-__all__ = ["Field", "NamedTuple", "dataclass", "field", "fields", "replace"]
+__all__ = ["NamedTuple", "dataclass", "field", "fields", "replace"]

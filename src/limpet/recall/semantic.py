@@ -330,7 +330,7 @@ class SemanticSearch:
             part, queue = queue[:size], queue[size:]
             at = clock.now()
             lease = at + embed.LEASE_SECONDS * MICROSECONDS_PER_SECOND
-            jobs = store.jobs.lease_these(embed.KIND, part, at=at, until=lease)
+            jobs = store.jobs.lease(embed.KIND, part, at=at, until=lease)
             if jobs:
                 embed.run(store, embedder, row, jobs, clock)
                 slowest = max(slowest, (time.monotonic() - started) / len(jobs))

@@ -27,6 +27,7 @@ _UNTAKEN = (
     "SELECT b.num FROM body b WHERE b.num > (SELECT through FROM taken)"
     f" AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = '{EMBED}' AND j.subject = b.num)"
 )
+_AMONG = "AND subject IN (SELECT value FROM carray(:subjects))"
 # Of texts that wait: those of some scopes, or all.
 _IN_SCOPES = (
     "(?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(?4) j JOIN scope s ON s.name = j.value"
@@ -45,23 +46,20 @@ _MAY_QUOTE = (
 
 class Jobs(Repository):
     def enqueue(self, kind: str, subjects: Sequence[int], at: int) -> int:
-        queued = "INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-        return self._change(queued, [(kind, subject, at) for subject in subjects], many=True)
+        return self._change(statements()["insert_job"], [(kind, subject, at) for subject in subjects], many=True)
 
-    def lease(self, kind: str, *, limit: int, at: int, until: int) -> list[Job]:
+    def lease(
+        self, kind: str, subjects: Sequence[int] | None = None, *, at: int, until: int, limit: int = ALL
+    ) -> list[Job]:
+        """Lease jobs that are free now, the first `limit` of all or of some subjects, in their order."""
         bound = {"kind": kind, "limit": limit, "at": at, "until": until}
+        statement = statements()["lease_jobs"].replace("{among}", "" if subjects is None else _AMONG)
+        if subjects is not None:
+            bound["subjects"] = self._database.numbers(subjects)
         with self._database.writing() as con:
             if kind == EMBED:
-                _take(con, limit=limit)
-            return sorted(map(Job._make, con.execute(statements()["lease_jobs"], bound).fetchall()))
-
-    def lease_these(self, kind: str, subjects: Sequence[int], *, at: int, until: int) -> list[Job]:
-        """Lease the given jobs that are free now."""
-        bound = {"kind": kind, "subjects": self._database.numbers(subjects), "at": at, "until": until}
-        with self._database.writing() as con:
-            if kind == EMBED:
-                _take(con, through=max(subjects, default=0))
-            return list(map(Job._make, con.execute(statements()["lease_these_jobs"], bound).fetchall()))
+                _take(con, limit=limit, through=None if subjects is None else max(subjects, default=0))
+            return sorted(map(Job._make, con.execute(statement, bound).fetchall()))
 
     def due(
         self, at: int, *, first: Sequence[int], most: int, scopes: Sequence[str] | None = None

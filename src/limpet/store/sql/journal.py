@@ -32,12 +32,8 @@ class Journal(Repository):
         with self._database.writing() as con:
             con.execute(INSERT, action)
 
-    def lines(self, scope: str, *, session: str | None = None, limit: int) -> list[Action]:
-        """Return the last lines of a scope, or of one of its sessions, oldest first."""
-        return [action for _, action in self.numbered(scope, session=session, limit=limit)]
-
     def numbered(self, scope: str, *, session: str | None = None, limit: int = 1 << 62) -> list[tuple[int, Action]]:
-        """Return `lines` with their numbers, which stay the same."""
+        """Return the last lines of a scope, or of one of its sessions, oldest first, with their lasting numbers."""
         from ..records import Action
 
         rows = self._database.rows(

@@ -13,11 +13,6 @@ u.useful, u.not_useful, u.wrong
 memory m JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
 LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
 
--- fragment: versions
--- The numbers of all versions of a memory. memory_current, memory_past.
-(SELECT num FROM memory WHERE id = :id AND retired_at IS NULL
-  UNION ALL SELECT num FROM memory WHERE id = :id AND retired_at IS NOT NULL)
-
 -- fragment: event
 -- An event, in the order that `to_event` reads.
 v.seq, v.id, v.type, v.memory, v.at, v.operation, v.origin, b.content, v.data
@@ -225,6 +220,10 @@ INSERT INTO memory (num, scope, body, topics, metadata, session, recorded_at, fi
   superseded_by, reason)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
+-- name: insert_job
+-- Work waits; the same work once. Primary key.
+INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
+
 -- name: retire_memory
 -- A version ends, at the earliest when it began: clocks of several devices may disagree. memory_current.
 UPDATE memory SET retired_at = max(:at, recorded_at) WHERE id = :id AND retired_at IS NULL RETURNING retired_at
@@ -367,17 +366,10 @@ DELETE FROM review WHERE verdict IS NULL AND kind = :kind AND memory IN (SELECT 
                      AND other IN (SELECT value FROM carray(:ids))
 
 -- name: lease_jobs
--- Take jobs that are due and not leased. Primary key.
+-- Take jobs that are due and not leased. {among}: of some subjects. Primary key.
 UPDATE job SET leased_until = :until, attempts = attempts + 1
  WHERE kind = :kind AND subject IN (SELECT subject FROM job WHERE kind = :kind AND state = 'waiting'
-                                       AND not_before <= :at AND leased_until <= :at ORDER BY subject LIMIT :limit)
-RETURNING kind, subject, attempts, error
-
--- name: lease_these_jobs
--- The same of some subjects. Primary key.
-UPDATE job SET leased_until = :until, attempts = attempts + 1
- WHERE kind = :kind AND subject IN (SELECT value FROM carray(:subjects)) AND state = 'waiting'
-   AND not_before <= :at AND leased_until <= :at
+                                       AND not_before <= :at AND leased_until <= :at {among} ORDER BY subject LIMIT :limit)
 RETURNING kind, subject, attempts, error
 
 -- name: chunks_changed

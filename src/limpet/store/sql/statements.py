@@ -28,7 +28,7 @@ def statements() -> dict[str, str]:
     with open(os.path.join(os.path.dirname(__file__), "queries.sql"), encoding="utf-8") as file:
         text = file.read()
     by_name: dict[str, str] = {}
-    fragments: dict[str, str] = {}
+    fragments = {"versions": versions_of(":id")}
     parts = _HEAD.split(text)
     for start in range(1, len(parts), 3):
         kind, name, body = parts[start : start + 3]
