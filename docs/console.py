@@ -103,6 +103,7 @@ class Terminal:
             "PATH": os.pathsep.join((str(bin), str(Path(sys.executable).parent), kept["PATH"])),
             "COLUMNS": str(COLUMNS),
             "TERM": "xterm",
+            "LIMPET_WORK": "off",  # what a worker does meanwhile would show or not
             "LIMPET_HOOK_SECONDS": "30",  # a busy machine is no reason for silence here
         }
         if not colour:

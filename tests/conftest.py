@@ -13,6 +13,8 @@ os.environ.pop("LIMPET_SCOPE", None)
 os.environ["LIMPET_HOOK_SECONDS"] = "50"
 # A commit waits for the disk where a test is about that: what is certified says so (`durable=True`), as does the default.
 os.environ["LIMPET_DURABILITY"] = "normal"
+# No command leaves a worker behind, but where that is what is tested: the store's folder may be gone before it ends.
+os.environ["LIMPET_WORK"] = "off"
 # The order of results is the ranking's alone, but where the relevance judge is what is tested, and in what documents show.
 os.environ["LIMPET_JUDGE"] = "off"
 # What `limpet list` numbers is noted there, and not among what the person who runs the tests has listed.

@@ -7,6 +7,10 @@ import os
 import sys
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # An unfinished file that nobody has written to for so long is nobody's, whatever process has its number by now.
 ABANDONED_SECONDS = 86_400.0
 
@@ -71,6 +75,24 @@ def beside(store: str) -> str:
     folder = user_folder()
     os.makedirs(folder, mode=0o700, exist_ok=True)
     return os.path.join(folder, f"store-{sha256(shown(store).encode()).hexdigest()[:16]}")
+
+
+@contextlib.contextmanager
+def locked(path: str, *, wait: bool = False) -> Iterator[bool]:
+    """Hold the lock of a file, made if need be; a link there is not followed. Yields False if another process holds it,
+    unless `wait`. On Windows nobody is kept out. Raises OSError."""
+    # Without waiting for the other end of a pipe; nothing is cut off.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
+        free = True
+        with contextlib.suppress(ImportError):
+            import fcntl
+
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            except OSError:
+                free = False
+        yield free
 
 
 def partial_name() -> str:

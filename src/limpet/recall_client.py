@@ -121,6 +121,23 @@ def _connected(store: str) -> socket | None:
     return None
 
 
+def is_served(path: str) -> bool:
+    """Return whether a running server answers at the path of a store's socket."""
+    if not is_ours(path):
+        return False
+    from _socket import AF_UNIX, SOCK_STREAM, socket
+
+    connection = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        connection.settimeout(TAKEN_SECONDS)
+        connection.connect(path)
+    except OSError:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
 def is_ours(path: str) -> bool:
     """Return whether a socket belongs to this user: nobody else may answer for our memory."""
     try:

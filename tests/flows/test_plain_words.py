@@ -117,14 +117,6 @@ def test_nothing_found_names_the_scopes_that_have_memories(terminal, told):
     assert told("--scope", "project:web", "recall", "standup").err == "nothing found\n"  # agents keep to their scope
 
 
-def test_recall_says_what_is_not_yet_compared(told):
-    waits = "2 memories are not yet compared with others: `limpet work`\n"
-    assert told("recall", "standup", "--lexical").err == waits == told("recall", "standup").err
-    assert told("recall", "standup", "--known-at", "2100-01-01").err == ""
-    told("work")
-    assert told("recall", "standup").err == ""
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

@@ -56,9 +56,9 @@ def test_observations_count_once_a_day_by_the_clock(memory, clock):
         assert memory.get(id).observations == expected
 
 
-def test_another_kind_scope_or_speaker_is_another_statement(memory):
+def test_another_scope_or_speaker_or_what_happened_is_another_statement(memory):
     base = {"content": "Deploys run on Fridays"}
-    items = [base, base | {"kind": "opinion"}, base | {"scope": "project:web"}, base | {"speaker": "Ann"}]
+    items = [base, base | {"kind": "episode"}, base | {"scope": "project:web"}, base | {"speaker": "Ann"}]
 
     assert [one.status for one in memory.remember_batch(items)] == ["created"] * 4
 

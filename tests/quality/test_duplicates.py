@@ -1,4 +1,4 @@
-"""Duplicates: what must never take one place in an answer does not, and rewordings do, with the real models."""
+"""Duplicates: what must never take one place in an answer does not, and rewordings do, with the real models and store."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import limpet
 from limpet.recall.pack import wording
-from limpet.relate.verdicts import verdict
+from limpet.relate.verdicts import verdicts
 from limpet.text.lexicon import content
+from limpet.vectors.embedder import load_embedder
 from limpet.vectors.reader import Reader
 
 from .halves import is_held_back, read
@@ -22,10 +24,13 @@ FOLDED = read("folded_pairs.jsonl")
 @pytest.fixture(scope="module")
 def same():
     """Tells of rows whether their two texts take one place: by their words, or as the reader takes them."""
-    reader = Reader()
+    reader, embedder = Reader(), load_embedder("limpet")
 
     def tell(rows):
-        read_as = map(verdict, reader.relations([(row["a"], row["b"]) for row in rows]))
+        first, other = (embedder.embed_passages([row[side] for row in rows]) for side in "ab")
+        shared = [reader.shared(row["a"], row["b"]) for row in rows]
+        pairs = [(row["a"], row["b"]) for row in rows]
+        read_as = verdicts(reader, pairs, (first * other).sum(axis=1).tolist(), shared)
         return [
             wording(row["a"]) == wording(row["b"]) or (found is not None and found.relation == "same")
             for row, found in zip(rows, read_as, strict=True)
@@ -68,6 +73,24 @@ def test_what_recall_folds_of_the_texts_of_others_says_the_same(same, held_back,
         print("\nfolded:", {label: f"{folded[label]} of {labels[label]}" for label in labels})  # noqa: T201
     assert folded["different"] <= 0.1 * folded.total()
     assert folded["same"] >= 0.35 * labels["same"]
+
+
+def test_rewordings_by_another_author_are_folded_and_look_alikes_are_not(tmp_path, clock, capsys):
+    """Pairs that another author wrote in five languages, two statements each in a scope of its own."""
+    rows, folded = read("rewordings.jsonl"), Counter()
+    with limpet.open(tmp_path / "memory.db", clock=clock, durable=False) as memory:
+        ids = []
+        for side in ("older", "newer"):
+            here = [memory.in_scope(f"project:pair{number}") for number in range(len(rows))]
+            ids.append([scope.remember(row[side]).id for scope, row in zip(here, rows, strict=True)])
+            clock.advance(days=30)
+        memory.work()
+        for scope, row, older, newer in zip(here, rows, *ids, strict=True):
+            folded[row["same"]] += newer in [node.id for node in scope.graph.chain(older).same]
+    with capsys.disabled():
+        print(f"\nrewordings folded: {folded[True]}, look-alikes: {folded[False]} of {len(rows)}")  # noqa: T201
+    assert folded[False] == 0
+    assert folded[True] >= 0.75 * sum(row["same"] for row in rows)
 
 
 @pytest.mark.parametrize(

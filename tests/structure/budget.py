@@ -128,6 +128,7 @@ def cold_modules() -> dict[str, int]:
     with tempfile.TemporaryDirectory() as folder:
         settings = {name: value for name, value in os.environ.items() if not name.startswith("LIMPET_")}
         settings |= {"LIMPET_STORE": f"{folder}/memory.db", "LIMPET_SCOPE": "project:api", "XDG_STATE_HOME": folder}
+        settings["LIMPET_WORK"] = "off"  # what a recall loads depends on what a worker has found by then
 
         def run(*words: str) -> int:
             done = subprocess.run(

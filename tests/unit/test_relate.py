@@ -120,5 +120,18 @@ def test_a_verdict_is_the_likeliest_change_from_where_it_is_likely_and_sure():
     assert verdicts.verdict(logits("ends", verdicts.SURE_FROM + 1)).level == verdicts.SURE
     assert verdicts.verdict(logits("resolves", verdicts.LIKELY_FROM + 0.1)).level == verdicts.LIKELY
     assert verdicts.verdict(logits("replaces", verdicts.LIKELY_FROM - 1)) is None
-    assert verdicts.verdict(logits("same", verdicts.SAME_FROM + 1)).relation == "same"
-    assert verdicts.verdict(logits("adds", 9.0)) is None
+    assert verdicts.verdict(logits("same", 9.0)) is verdicts.verdict(logits("adds", 9.0)) is None
+
+
+def test_texts_that_share_all_but_a_word_or_mean_little_alike_are_never_the_same(reader):
+    """What the reader says of them is not enough: it does not see which word differs."""
+    pair = "Deploys go out on Tuesdays", "We deploy every Tuesday"
+
+    def same(pair, cosine, shared):
+        (found,) = verdicts.verdicts(reader, [pair], [cosine], [shared])
+        return found is not None and found.relation == "same"
+
+    assert same(pair, 0.88, reader.shared(*pair))
+    assert not same(pair, 0.88, 0.7) and not same(pair, 0.1, 0.2)
+    assert reader.shared(*pair) == reader.shared(*pair[::-1]) < reader.shared(pair[0], pair[0]) == 1
+    assert reader.shared("", "") == 0

@@ -146,7 +146,7 @@ class Drain:
                 # A dead embedder or a busy store: recall says what is missing; the jobs stay in the queue.
                 print(f"limpet: background work: {error.message}", file=sys.stderr)  # noqa: T201
                 return
-            if not report.done or not report.remaining:
+            if not (report.done or report.checked):
                 return
 
 

@@ -22,11 +22,10 @@ from ..recall_client import (
     ENVIRONMENT,
     MOST_ASKED_BYTES,
     TAKEN,
-    TAKEN_SECONDS,
     VERSION,
     address_of,
     environment,
-    is_ours,
+    is_served,
     receive,
     send,
 )
@@ -106,7 +105,7 @@ class RecallServer:
     def _listen(self) -> socket.socket | None:
         """Return a listening socket at its path if no process answers there; replace a dead process's socket."""
         assert self._path is not None
-        if _answers(self._path):
+        if is_served(str(self._path)):
             return None
         fresh = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -225,18 +224,6 @@ class RecallServer:
             return
         finally:
             self._loads_from = time.monotonic() + self._again_seconds
-
-
-def _answers(path: Path) -> bool:
-    if not is_ours(str(path)):
-        return False
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-        knock.settimeout(TAKEN_SECONDS)
-        try:
-            knock.connect(str(path))
-        except OSError:
-            return False
-    return True
 
 
 def _mark(path: Path) -> tuple[int, int] | None:

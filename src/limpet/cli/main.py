@@ -109,6 +109,7 @@ def _dispatch(argv: list[str]) -> int:
             output.result(result)
         else:
             verb.show(result, memory, args)
+        memory._context.leave_work()
     return verb.code(result)
 
 

@@ -227,6 +227,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     if waiting:
         texts = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
         words(f"{texts}{why}: `limpet work` makes them; words find them already")
+    memory._context.leave_work()
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 

@@ -6,7 +6,6 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
-from ..model.errors import counted
 from ..model.memory import KINDS, is_unconfirmed
 from . import output, tables
 from .verbs import (
@@ -39,11 +38,6 @@ DEADLINE_MS, BRIEF_DEADLINE_MS = 5_000.0, 2_000.0
 # Names of the totals of `stats`.
 COUNTED = {"memories": " in all scopes, whatever their state but purged"}
 COUNTED |= dict.fromkeys(("by_kind", "by_scope"), " (active and superseded)")
-# Texts that wait: those that no worker has taken yet, and those in the queue.
-_UNCOMPARED = (
-    "SELECT (SELECT count(*) FROM body WHERE num > (SELECT through FROM taken)) + (SELECT count(*) FROM job"
-    " WHERE kind IN ('embed', 'duplicates') AND state = 'waiting' AND subject <= (SELECT through FROM taken))"
-)
 # Scopes besides one and `global` that have memories; as many are named, and one more is asked for.
 MOST_SCOPES = 3
 _OTHERS = (
@@ -92,7 +86,7 @@ def _recall(args: Namespace) -> int:
             verb: Any = seen.recall_sessions if args.sessions else seen.recall
             answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in answer.items])
-            remark = "" if args.json else _remark(args, memory, found=bool(answer.items))
+            remark = "" if args.json or answer.items else _elsewhere(args, memory)
     if any(is_unconfirmed(item.origin, item.trust) for item in answer.items) and not is_at_terminal():
         with open_every_day(args) as memory:
             registry.call("recalled", memory._context, agent_session(), answer.items)
@@ -111,13 +105,9 @@ def _recall(args: Namespace) -> int:
     return code
 
 
-def _remark(args: Namespace, memory: EveryDay, *, found: bool) -> str:
-    """Return how many memories are not yet compared; for a person who finds nothing, which other scopes have some."""
+def _elsewhere(args: Namespace, memory: EveryDay) -> str:
+    """Return for a person who finds nothing which other scopes have memories."""
     rows = memory._context.store.database.rows
-    if found:
-        count = 0 if args.as_of or args.known_at else rows(_UNCOMPARED)[0][0]
-        are = "is" if count == 1 else "are"
-        return f"{counted(count, 'memory')} {are} not yet compared with others: `limpet work`" if count else ""
     if args.all_scopes or not is_at_terminal() or not (names := [row[0] for row in rows(_OTHERS, (memory.scope,))]):
         return ""
     more = " and others" if len(names) > MOST_SCOPES else ""

@@ -143,6 +143,9 @@ def whole(memory: Memory, versions: Sequence[Memory], store: Limpet) -> None:
         for label, node, reason in pairs:
             detail(label, f"{short(node.id)}  {output.quoted(valued(node.key, node.content), 25)}")
             detail("because", flat(chain.reasons.get(reason, "")))
+        for node in chain.same:
+            sure = f" (read as the same, {chain.read_as[node.id]:.0%})" if node.id in chain.read_as else ""
+            detail("also said", f"{short(node.id)}  {output.quoted(valued(node.key, node.content), 25)}{sure}")
     before: dict[str, str] = {}
     for number, version in enumerate(versions, 1):
         until = format_time(version.retired_at) or "now"

@@ -188,7 +188,7 @@ def confirm_typed(
 ) -> list[Memory]:
     """Raise the origin of what agents stored after reading from outside, where the reader sees that it says what the
     user had typed in these hours. Returns the memories as they are then. Raises EmbedderUnavailable."""
-    from ..relate.verdicts import probability_of_same
+    from ..relate.verdicts import probability, same_odds
 
     raised: dict[str, Memory] = {}
     for memory in memories:
@@ -197,7 +197,7 @@ def confirm_typed(
             lines = store.journal.typed(memory.scope, ("",), at - LASTS, at)
             parts = dict.fromkeys(part for line in lines for part in (line, *_SENTENCES.split(line)))
             pairs = [(part, memory.content) for part in parts if len(part) > _SHORTEST][:_MOST_PARTS]
-            same = max(map(probability_of_same, reader.relations(pairs) if pairs else ()), default=0.0)
+            same = probability(max(map(same_odds, reader.relations(pairs) if pairs else ()), default=-30.0))
             share, is_exact = typed_share(memory.content, lines)
             if share + OF_SAME * math.log(max(same, 1e-9)) - INEXACT * (not is_exact) >= CONFIRMED_FROM:
                 raised[memory.id] = replace(memory, origin="agent", trust="agent")

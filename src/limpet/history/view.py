@@ -83,9 +83,13 @@ class View:
         return self.store.graph.memories(list(dict.fromkeys(ids)), self.where())
 
     def find(self, id: str) -> Memory:
-        """Return the memory that an id or a prefix names, if seen from here. Raises NotFound, AmbiguousId, BadInput."""
+        """Return the memory that an id or a prefix names, or that it was merged into by then, if seen from here. Raises
+        NotFound, AmbiguousId, BadInput."""
         raw = self.store.memories.resolve(id, self.scopes)
         memory = self.memories([raw]).get(raw)
+        if memory is not None and memory.state == "merged":
+            raw = parse_id(self.store.memories.survivor(memory).id)
+            memory = self.memories([raw]).get(raw)
         if memory is None:
             then = "" if self.known_at is None else " as known then"
             raise NotFound(f"no memory {format_id(raw)} in {' or '.join(self.scopes)}{then}")

@@ -118,6 +118,8 @@ class Chain(JsonForm):
     after: list[Node]
     reasons: dict[str, str] = field(default_factory=dict)  # id of a replaced memory -> why it was replaced
     truncated: bool = False
+    same: list[Node] = field(default_factory=list)  # other wordings: merged into it, or read as the same
+    read_as: dict[str, float] = field(default_factory=dict)  # id of one that a model read as the same -> how sure
 
 
 # -- the walk
@@ -353,7 +355,12 @@ def chain(view: View, id: str, *, limit: int) -> Chain:
             known = view.known_at is None or event.at <= view.known_at
             if event.type == "superseded" and known and event.data.get("why"):
                 reasons[node.id] = str(event.data["why"])
+    read = view.store.relations.same_as(start)
+    same = view.nodes(
+        map(raw_id, [*view.store.graph.merged_into([start], view.where()), *view.memories(read).values()])
+    )
     return Chain(
-        before=before, memory=view.node(memory), after=after, reasons=reasons,
+        before=before, memory=view.node(memory), after=after, reasons=reasons, same=same,
+        read_as={format_id(id): probability for id, probability in read.items()},
         truncated=len(back) >= limit or len(forward) >= limit,
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -16,10 +16,9 @@ from ..model.ids import format_id
 from ..model.memory import Memory
 from ..rank.adjust import confidence_of
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
-from ..recall.pack import about
+from ..recall.pack import about, groups_of, wording
 from ..store import records
 from ..text.entities import entities
-from ..text.lexicon import content
 from ..text.normalise import normalise
 from ..vectors.reader import shared
 from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
@@ -374,20 +373,14 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
 
 def _saying_the_same(view: View, ids: list[bytes]) -> Iterable[list[bytes]]:
     """Return groups of memories of one scope and kind that say the same, in their order."""
-    by_words: dict[object, bytes] = {}
-    first: dict[bytes, bytes] = {}
+    wordings: dict[bytes, Hashable] = {}
+    read: list[tuple[bytes, bytes]] = []
     for start in range(0, len(ids), BLOCK):
         block = ids[start : start + BLOCK]
         memories = view.memories(block)
-        for id in block:
-            if (memory := memories.get(id)) is not None:
-                words = (memory.scope, memory.kind, about(memory), content(memory.content) or memory.content)
-                first[id] = by_words.setdefault(words, id)
-        for relation in view.store.relations.of(block):
-            older, newer = first.get(relation.older), first.get(relation.newer)
-            if relation.relation == "same" and older is not None and newer is not None:
-                first = {id: older if head == newer else head for id, head in first.items()}
-    groups: dict[bytes, list[bytes]] = {}
-    for id, head in first.items():
-        groups.setdefault(head, []).append(id)
-    return [group for group in groups.values() if len(group) > 1]
+        for id in filter(memories.__contains__, block):
+            memory = memories[id]
+            wordings[id] = memory.scope, memory.kind, wording(memory.content, about(memory))
+        links = view.store.relations.of(block)
+        read += [(link.older, link.newer) for link in links if link.relation == "same"]
+    return [group for group in groups_of(wordings, read) if len(group) > 1]

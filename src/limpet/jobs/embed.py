@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
-from ..model.dataclass import dataclass, replace
+from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import ALL, INTERRUPTED, EmbedderRow, Job
 from ..text.describe import searchable
@@ -44,18 +44,13 @@ class WorkReport:
 
 
 def drain(
-    store: Store,
-    embedder: StoreEmbedder,
-    row: EmbedderRow,
-    clock: Clock,
-    *,
-    kind: str = KIND,
-    limit: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> WorkReport:
-    """Do the embedding jobs that are due, at most `limit`."""
+    store: Store, embedder: StoreEmbedder, row: EmbedderRow, clock: Clock, *, kind: str = KIND,
+    limit: int | None = None, progress: Callable[[int, int], None] | None = None, missing: bool = False,
+) -> WorkReport:  # fmt: skip
+    """Do the embedding jobs that are due, at most `limit`. `missing`: then queue and do all texts that have no vector
+    of this embedder yet; the store lists them, so it can stop anywhere."""
     done = failed = 0
-    total = store.jobs.backlog(kind, clock.now())
+    total = store.jobs.backlog(kind, clock.now()) or (queue_missing(store, row, kind, clock.now()) if missing else 0)
     if total:
         embedder.load()  # before any job is leased: a worker that dies while it loads then holds none
     while limit is None or done + failed < limit:
@@ -63,9 +58,9 @@ def drain(
         lease = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
         size = BATCH if limit is None else min(BATCH, limit - done - failed)
         jobs = store.jobs.lease(kind, limit=size, at=at, until=lease)
-        if not jobs:
+        if not jobs and not (missing and done and queue_missing(store, row, kind, at)):
             break
-        ok = run(store, embedder, row, jobs, clock)
+        ok = run(store, embedder, row, jobs, clock) if jobs else 0
         done += ok
         failed += len(jobs) - ok
         if progress:
@@ -79,35 +74,13 @@ def drain(
     )
 
 
-def drain_missing(
-    store: Store,
-    embedder: StoreEmbedder,
-    row: EmbedderRow,
-    clock: Clock,
-    *,
-    kind: str,
-    limit: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> WorkReport:
-    """Embed all texts that have no vector of an embedder. The store lists them: it can stop anywhere."""
-    done = failed = 0
-    while True:
-        at = clock.now()
-        if not store.jobs.backlog(kind, at, most=1):
-            queue_missing(store, row, kind, at)
-        rest = None if limit is None else limit - done - failed
-        report = drain(store, embedder, row, clock, kind=kind, limit=rest, progress=progress)
-        done, failed = done + report.done, failed + report.failed
-        if not report.done or done + failed == limit:
-            return replace(report, done=done, failed=failed)
-
-
-def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> None:
-    """Queue jobs for the texts that have no vector of an embedder."""
-    after = 0
+def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> int:
+    """Queue jobs for the texts that have no vector of an embedder. Return how many are new in the queue."""
+    after = new = 0
     while missing := store.vectors.missing(row.num, limit=QUEUED, after=after):
-        store.jobs.enqueue(kind, missing, at)
+        new += store.jobs.enqueue(kind, missing, at)
         after = missing[-1]
+    return new
 
 
 class WrongShape(ValueError):

@@ -29,6 +29,8 @@ RUN = (
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f"
     "\u0e00-\u0eff\u1780-\u17ff]"
 )
+# The kind of a statement that names none.
+PLAIN_KIND = "fact"
 ORIGINS: tuple[str, ...] = ("user", "agent", "tool", "web", "import")
 STATES: tuple[str, ...] = ("active", "archived", "retracted", "merged", "quarantined", "purged")
 STORED_TYPES: tuple[str, ...] = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of")

@@ -60,7 +60,7 @@ class MemoryState:
 class SearchFields:
     """The search fields that the projection derives from a memory's state. Words, separated by spaces."""
 
-    fingerprint: int | None  # of scope, kind, speaker and normalised text: equal for the same statement; int64
+    fingerprint: int | None  # of scope, speaker and normalised text: equal for the same statement; int64
     topics: str | None
     labels: str | None  # metadata values and speaker; neither keys nor JSON syntax
     dates: str | None  # the date it is about, in words
@@ -190,7 +190,8 @@ def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:
-    """Return the state after a repetition. A more trusted origin raises its own; a merge only lowers its trust.
+    """Return the state after a repetition. A more trusted origin raises its own; a merge only lowers its trust. What
+    was stated without a kind gets one.
 
     `repeats`: from a source or a session that said it before; it has one vote.
     """
@@ -201,6 +202,7 @@ def _observed(state: MemoryState, event: Event) -> MemoryState:
     raised = "trust" in data and TRUST[state.trust] <= TRUST[trust] and TRUST[state.origin] < TRUST[event.origin]
     return replace(
         state,
+        kind=data.get("kind", state.kind),
         observations=state.observations + new_day,
         observed_at=max(state.observed_at, at),
         origin=event.origin if raised else state.origin,

@@ -67,7 +67,7 @@ class Item(JsonForm):
     SHOWN = (
         "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
         "valid_from_us", "valid_to_us", "recorded_at_us", "session", "speaker", "metadata", "disputed_by", "newer",
-        "resolved_by", "before", "source_state", "pinned", "why",
+        "resolved_by", "before", "also_said", "source_state", "pinned", "why",
     )  # fmt: skip
 
     id: str
@@ -93,6 +93,8 @@ class Item(JsonForm):
     newer: tuple[str, str] | None = field(default=None, metadata=_OTHER)
     resolved_by: tuple[str, str] | None = field(default=None, metadata=_OTHER)
     before: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
+    # Of what was merged into it and answers the question: id and text.
+    also_said: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
     why: Trace | None = field(default=None, metadata=OPTIONAL)
     source_state: str | None = field(default=None, metadata=OPTIONAL)  # of an indexed file: fresh, drifted or gone
     pinned: bool = field(default=False, metadata=OPTIONAL)
@@ -101,9 +103,10 @@ class Item(JsonForm):
     recorded_at = Instant("recorded_at_us")
 
     def history(self) -> list[tuple[str, tuple[str, str]]]:
-        """Return what replaced the memory and what it replaced: [(newer, over or before, (id, text))]."""
+        """Return what replaced the memory, what it replaced and what was merged into it: [(newer, over, before or also
+        said, (id, text))]."""
         after = [(what, pair) for what, pair in (("newer", self.newer), ("over", self.resolved_by)) if pair is not None]
-        return after + [("before", pair) for pair in self.before]
+        return after + [("before", pair) for pair in self.before] + [("also said", pair) for pair in self.also_said]
 
     @classmethod
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
@@ -111,7 +114,8 @@ class Item(JsonForm):
         given = decoded(cls, shown, without=("why",))
         given |= {name: tuple(given[name]) for name in ("topics", "disputed_by") if name in given}
         given |= {name: tuple(given[name].values()) for name in ("newer", "resolved_by") if name in given}
-        given["before"] = tuple((other["id"], other["content"]) for other in given.get("before", ()))
+        for name in ("before", "also_said"):
+            given[name] = tuple((other["id"], other["content"]) for other in given.get(name, ()))
         return cls(**given)
 
 
@@ -253,7 +257,8 @@ def as_items(
                 valid_from_us=memory.valid_from_us, valid_to_us=memory.valid_to_us,
                 recorded_at_us=memory.created_at_us, session=memory.session, speaker=memory.speaker,
                 metadata=memory.metadata, disputed_by=disputed.get(memory.id, ()), why=traces.get(i),
-                source_state=states.get(memory.id), pinned=memory.pinned, **more,
+                source_state=states.get(memory.id), pinned=memory.pinned,
+                also_said=tuple(candidates.also_said.get(i, ())), **more,
             )
         )  # fmt: skip
     return items

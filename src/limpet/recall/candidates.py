@@ -7,10 +7,11 @@ signal is optional: one that cannot answer is named in `missing`, with the reaso
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from ..model.dataclass import dataclass, field
+from ..model.dataclass import dataclass, field, replace
 from ..model.errors import EmbedderUnavailable
+from ..model.ids import format_id
 from ..rank import constants as C
 from ..text.dates import asks_when, tells_when
 from ..text.describe import grams, with_grams
@@ -19,6 +20,8 @@ from .index import CandidateTable, SqlIndex, TextHits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..model.memory import Memory
     from ..store import Store
     from ..vectors.index import SearchScan
@@ -48,6 +51,8 @@ class Candidates:
     hits: SearchScan | None = None
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
     absent: float = 0.0  # worth of the query's words that no text has
+    # By place, (id, text) of memories that were merged into it and match the query.
+    also_said: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
     _read: dict[int, Memory] = field(default_factory=dict)  # by place
     _warned: dict[bytes, list[tuple[str, bytes, bytes]]] = field(default_factory=dict)  # by id
 
@@ -82,6 +87,9 @@ class Candidates:
 
 def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -> Candidates:
     """Find all memories that pass the filter and may be meant, with what is known about each."""
+    if plan.where.states == ("active",) and plan.where.known_at is None:
+        # What was merged is found by its own words, and stands for the one that speaks for it.
+        plan = replace(plan, where=replace(plan.where, states=("active", "merged")))
     # A process that embeds nothing has no reason to load NumPy for its words.
     columns = None if plan.where.needs_rows else store.search.arrays.current(plan.deadline, build=not plan.lexical_only)
     index: SearchIndex = SqlIndex(store)
@@ -104,25 +112,42 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
         pool |= set(index.passing(newer, plan.where))
     if pool and "neighbours" not in plan.without:
         pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
-    text_ids = sorted(pool | literal)
+    merged = store.search.merged(pool | literal)
+    speaking = index.passing([into for *_, into in merged.values()], plan.where)
+    text_ids = sorted({*(pool | literal) - merged.keys(), *speaking})
     candidates.table = index.table(text_ids)
-    fields, words = index.words(text_ids, text.stems)
+    # The place of the memory that speaks for each merged one, whose texts stand behind the others.
+    places = {text_id: text_ids.index(into) for text_id, (*_, into) in merged.items() if into in speaking}
+    for text_id, i in places.items():
+        candidates.also_said.setdefault(i, []).append((format_id(merged[text_id][0]), merged[text_id][1]))
+    every = [*text_ids, *places]
+    fields, words = index.words(every, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
     match = QueryMatch(
         query=plan.query,
         at=plan.at,
         # A text that contains the query as it is matches fully.
-        text=[1.0 if text_id in literal else text.scores.get(text_id, 0.0) * unit for text_id in text_ids],
-        fields=[value * unit for value in fields],
-        words=words,
+        text=_best(
+            [1.0 if text_id in literal else text.scores.get(text_id, 0.0) * unit for text_id in every], places.values()
+        ),
+        fields=_best([value * unit for value in fields], places.values()),
+        words=_best(words, places.values(), int.__or__),
         worth=[value / whole for value in text.stems.values()],
         known=sum(text.stems.values()) / whole,
-        cosines=None if hits is None or not text_ids else hits.cosines(text_ids, exact=C.RESCORED),
+        cosines=None if hits is None or not text_ids else _best(hits.cosines(every, exact=C.RESCORED), places.values()),
         tells_when=_tells_when(store, text_ids, plan.query),
         near_words=_near_words(store, candidates, plan) if hits is None else None,
     )
     candidates.features = compute_features(candidates.table, match, without=plan.without)
     return candidates
+
+
+def _best(values: list[Any], places: Collection[int], of: Callable[[Any, Any], Any] = max) -> list[Any]:
+    """Return a value for each candidate: of its own one and those of what was merged into it, which stand behind."""
+    own = values[: len(values) - len(places)]
+    for value, i in zip(values[len(own) :], places, strict=True):
+        own[i] = of(own[i], value)
+    return own
 
 
 def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:

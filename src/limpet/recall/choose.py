@@ -187,19 +187,12 @@ def _overridden(store: Store, plan: Plan, memories: Iterable[Memory]) -> set[str
 def _distinct(nums: Sequence[int], memories: dict[int, Memory], entries: Entries, warned: Warned) -> list[int]:
     """Keep the newest of those that say the same, at the place of the best of them."""
     place = {memories[num].id: num for num in nums}
-    groups = groups_of(
-        {num: wording(memories[num].content, about(memories[num], metadata=False)) for num in nums},
-        [
-            (place[id], place[other])
-            for id in place
-            for what, other in warned.get(id, ())
-            if what == SAME and other in place
-        ],
-    )
+    wordings = {id: wording(memories[num].content, about(memories[num], metadata=False)) for id, num in place.items()}
+    read = [(id, other) for id in place for what, other in warned.get(id, ()) if what == SAME]
     kept = []
-    for group in groups:
-        newest = group[newest_of([memories[num] for num in group])]
-        entries.by_num[newest] = replace(entries.by_num[group[0]])
+    for group in groups_of(wordings, read):
+        newest = place[group[newest_of([memories[place[id]] for id in group])]]
+        entries.by_num[newest] = replace(entries.by_num[place[group[0]]])
         kept.append(newest)
     return kept
 

@@ -40,7 +40,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
 
 
 def show(context: Context, id: str) -> Memory:
-    memory = get(context, id, known_at=None)
+    memory = get(context, context.store.memories.survivor(context.memory(id)).id, known_at=None)
     if not context.store.read_only and memory.state != "purged":
         context.store.usage.record([parse_id(memory.id)], context.now())
     return memory

@@ -50,14 +50,15 @@ def about(memory: Memory, *, metadata: bool = True) -> str:
 
 
 def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) -> list[list[T]]:
-    """Group what says the same, each group in order. `read`: pairs that a model took for the same."""
+    """Group what says the same, each group in order. `read`: pairs that a model took for the same, of any items."""
     first: dict[Hashable, T] = {}
     head = {}  # item -> the first of its group
     for item, words in wordings.items():
         head[item] = first.setdefault(words, item)
-    for item, other in read:
-        kept, gone = head[item], head[other]
-        head = {place: kept if of == gone else of for place, of in head.items()}
+    for pair in read:
+        if head.keys() >= {*pair}:
+            kept, gone = map(head.__getitem__, pair)
+            head = {item: kept if of == gone else of for item, of in head.items()}
     groups: dict[T, list[T]] = {}
     for item, of in head.items():
         groups.setdefault(of, []).append(item)
@@ -106,7 +107,11 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
     chosen = list(range(min(k, len(shown))))
     if budget is not None:
         # A result's worth falls with its rank about as its chance to be the answer does.
-        costs = [C.TOKENS_PER_ITEM + tokens_of(memories[i].content) for i in shown]
+        costs = [
+            C.TOKENS_PER_ITEM
+            + sum(map(tokens_of, (memories[i].content, *dict(candidates.also_said.get(i, ())).values())))
+            for i in shown
+        ]
         chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
     kept = [shown[place] for place in chosen]
     also = {i: also[i] for i in kept if i in also}
@@ -135,15 +140,11 @@ def _replaced(ranking: Ranking) -> dict[int, list[int]]:
 
 def _same(store: Store, candidates: Candidates, first: Sequence[int]) -> list[list[int]]:
     """Group the first candidates that say the same, the best of each group first."""
-    wordings, place = {}, {}
-    for i, memory in zip(first, candidates.memories(store, first), strict=True):
-        wordings[i] = wording(memory.content, about(memory))
-        place[candidates.table.ids[i]] = i
-    read = []
-    for what, older, newer in candidates.warnings(store, first):
-        if what == SAME and older in place and newer in place:
-            read.append((place[older], place[newer]))
-    return groups_of(wordings, read)
+    ids, memories = [candidates.table.ids[i] for i in first], candidates.memories(store, first)
+    wordings = {id: wording(memory.content, about(memory)) for id, memory in zip(ids, memories, strict=True)}
+    read = [(older, newer) for what, older, newer in candidates.warnings(store, first) if what == SAME]
+    place = dict(zip(ids, first, strict=True))
+    return [[place[id] for id in group] for group in groups_of(wordings, read)]
 
 
 def tokens_of(text: str) -> int:

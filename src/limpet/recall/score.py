@@ -31,7 +31,6 @@ from .relevance import relevance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..model.memory import Memory
     from ..store import Store
     from .candidates import Candidates
     from .plan import Plan
@@ -189,7 +188,7 @@ def read_by_judge(
         judge = None if semantic is None or candidates.hits is None else semantic.judge(plan, asked_for=thorough)
         if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
             break
-        texts = passages(plan.query, candidates.memories(store, some))
+        texts = passages(plan.query, candidates, store, some)
         try:
             read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
         except EmbedderUnavailable as error:
@@ -200,11 +199,12 @@ def read_by_judge(
     ranking.relevance, ranking.relevant = relevance(store, candidates, ranking, plan)
 
 
-def passages(query: str, memories: Sequence[Memory]) -> list[str]:
+def passages(query: str, candidates: Candidates, store: Store, places: Sequence[int]) -> list[str]:
     """Return what the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
     words, texts = words_of(query), []
-    for memory in memories:
-        text = searchable(excerpt(memory.content, words, PASSAGE)[0], memory.key)
+    for i, memory in zip(places, candidates.memories(store, places), strict=True):
+        said = "\n".join([memory.content, *(other for _, other in candidates.also_said.get(i, ()))])
+        text = searchable(excerpt(said, words, PASSAGE)[0], memory.key)
         texts.append(f"{memory.speaker}: {text}" if memory.speaker else text)
     return texts
 

@@ -12,16 +12,18 @@ from ..model.ids import IdSource, parse_id
 from ..model.memory import Filter, Memory
 from ..store.records import Candidate, Proposal, Relation
 from ..text.describe import searchable
+from ..vectors.calibration import Calibration, calibration_of
 from ..vectors.reader import Reader
 from .pairs import in_order, may_relate, statement
-from .verdicts import ASKED_FROM, CHANGES, PROPOSED, Verdict, verdict
+from .verdicts import ASKED_FROM, CHANGES, PROPOSED, Verdict, verdicts
 
 if TYPE_CHECKING:
     from ..recall.semantic import SemanticSearch
     from ..store import Store
     from ..vectors.index import VectorIndex
 
-# A pair (older, newer) and the reader's verdict.
+# A pair (older, newer) with the cosine of both; and with the reader's verdict.
+Pair = tuple[Memory, Memory, float]
 Read = tuple[Memory, Memory, Verdict]
 # The nearest texts that are looked at, those of them that are read at most, and the cosine that each needs.
 NEAREST, MOST_READ, NEAR = 40, 6, 0.2
@@ -30,16 +32,16 @@ PAIR_SECONDS = 0.06
 
 
 def relate(
-    store: Store, index: VectorIndex, reader: Reader, new: Sequence[tuple[Candidate, Memory]],
-    vectors: dict[int, np.ndarray], now: int,
+    store: Store, index: VectorIndex, calibration: Calibration, reader: Reader,
+    new: Sequence[tuple[Candidate, Memory]], vectors: dict[int, np.ndarray], now: int,
 ) -> None:  # fmt: skip
     """Read each new memory with what was stored before it and is near. Raises EmbedderUnavailable.
 
     `vectors`: of the new memories, by text. Keeps the verdicts, and proposes the changes to a person.
     """
-    pairs: list[tuple[Memory, Memory]] = []
+    pairs: list[Pair] = []
     for candidate, memory in new:
-        pairs += _near(store, index, candidate.text_id, memory, vectors[candidate.text_id], now)
+        pairs += _near(store, index, calibration, candidate.text_id, memory, vectors[candidate.text_id], now)
     _keep(store, reader, _read(reader, pairs), now)
 
 
@@ -56,7 +58,7 @@ def changed_by(
     (text_id,) = store.search.texts_of([parse_id(memory.id)])
     vector = embedder.embed_passages([searchable(memory.content, memory.key)])[0]
     read: list[Read] = []
-    for pair in _near(store, index, text_id, memory, vector, now):
+    for pair in _near(store, index, calibration_of(row), text_id, memory, vector, now):
         if time.monotonic() + PAIR_SECONDS > until:
             break
         read += _read(reader, [pair])
@@ -64,13 +66,15 @@ def changed_by(
     return [older for older, newer, _ in read if newer.id == memory.id and parse_id(older.id) in kept]
 
 
-def _read(reader: Reader, pairs: Sequence[tuple[Memory, Memory]]) -> list[Read]:
+def _read(reader: Reader, pairs: Sequence[Pair]) -> list[Read]:
     """Read pairs (older, newer) in a language that the reader knows; return those with a verdict."""
-    pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair)]
+    pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair[:2])]
     if not pairs:
         return []
-    logits = reader.relations([(statement(older), statement(newer)) for older, newer in pairs])
-    return [(*pair, link) for pair, values in zip(pairs, logits, strict=True) if (link := verdict(values))]
+    texts = [(statement(older), statement(newer)) for older, newer, _ in pairs]
+    shared = [reader.shared(older.content, newer.content) for older, newer, _ in pairs]
+    found = verdicts(reader, texts, [cosine for *_, cosine in pairs], shared)
+    return [(older, newer, link) for (older, newer, _), link in zip(pairs, found, strict=True) if link]
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
@@ -98,18 +102,20 @@ def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[
 
 
 def _near(
-    store: Store, index: VectorIndex, text_id: int, memory: Memory, vector: np.ndarray, now: int
-) -> list[tuple[Memory, Memory]]:
+    store: Store, index: VectorIndex, calibration: Calibration, text_id: int, memory: Memory, vector: np.ndarray,
+    now: int,
+) -> list[Pair]:  # fmt: skip
     """Return pairs (older, newer) of a memory and those stored before it, the nearest first."""
     scopes = store.search.scope_numbers((memory.scope,))  # else a fuller scope would leave no place
     scan = index.search(vector, scopes=scopes)
-    near = [other for other in scan.take(NEAREST) if other != text_id]
-    others = store.search.candidates(near, Filter(scopes=(memory.scope,), as_of=now))
+    texts = [other for other in scan.take(NEAREST) if other != text_id]
+    others = store.search.candidates(texts, Filter(scopes=(memory.scope,), as_of=now))
     cosines = scan.cosines([row.text_id for row in others], exact=NEAREST)
     ranked = sorted(zip(cosines, others, strict=True), key=lambda hit: (-hit[0], hit[1].id))
+    near = [(row.num, calibration.of_texts(cosine)) for cosine, row in ranked if cosine >= NEAR]
     pairs = []
-    for other in store.memories.by_rows([row.num for cosine, row in ranked if cosine >= NEAR]):
+    for other, (_, cosine) in zip(store.memories.by_rows([num for num, _ in near]), near, strict=True):
         before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
         if before and may_relate(*(pair := in_order(other, memory))):
-            pairs.append(pair)
+            pairs.append((*pair, cosine))
     return pairs[:MOST_READ]

@@ -10,6 +10,11 @@ import math
 from collections.abc import Sequence
 
 from ..model.dataclass import NamedTuple
+from ..settings import same_from
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..vectors.reader import Reader
 
 # Languages that the reader was taught; others were not measured.
 LANGUAGES = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish"
@@ -17,9 +22,16 @@ CHANGES = ("replaces", "ends", "resolves")
 # Changes that are proposed to a person. What resolves a problem leaves it true.
 PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
-# Log-odds of a change from which it is likely, and sure; and of `same` from which it is sure. Chosen by hand on the
-# tuning half of tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
-LIKELY_FROM, SURE_FROM, SAME_FROM = 2.1, 4.5, 4.5
+# Log-odds of a change from which it is likely, and sure. Chosen by hand on the tuning half of
+# tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
+LIKELY_FROM, SURE_FROM = 2.1, 4.5
+# Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; of the cosine of both;
+# of what they share of their word pieces beyond SHARED. Where a single word differs, the reader does not see which
+# ("below 80 %", "above 80 %"), and elsewhere what it takes for the same is often far apart in meaning. Chosen on
+# held-back training sets, streams and tests/quality/rewordings.jsonl (docs/log.md).
+READ, NEAR, BEYOND, OFFSET, SHARED = 0.58, 4.0, -20.0, -3.25, 0.45
+# Log-odds of `same` from which a pair is read the other way round too.
+BACK_FROM = -1.5
 # By how much `resolves` must be ahead: of what it says nobody is asked.
 RESOLVES_AHEAD = 0.7
 # Probability from which a change is proposed to a person, whose time is worth more than a place in a list.
@@ -34,24 +46,43 @@ class Verdict(NamedTuple):
     probability: float
 
 
+def verdicts(
+    reader: Reader, pairs: Sequence[tuple[str, str]], cosines: Sequence[float], shared: Sequence[float]
+) -> list[Verdict | None]:
+    """Read pairs (older, newer). `cosines`: of the texts of each; `shared`: what they share of their word pieces.
+
+    Raises EmbedderUnavailable.
+    """
+    forth, least = reader.relations(pairs), same_from()
+    likely = [i for i, logits in enumerate(forth) if least < 1 and same_odds(logits) >= BACK_FROM]
+    back = dict(zip(likely, reader.relations([pairs[i][::-1] for i in likely]), strict=True))
+    found = [verdict(logits) for logits in forth]
+    for i, logits in back.items():
+        read = (same_odds(forth[i]) + same_odds(logits)) / 2
+        same = probability(READ * read + NEAR * cosines[i] + BEYOND * max(0.0, shared[i] - SHARED) + OFFSET)
+        if found[i] is None and same >= least:
+            found[i] = Verdict("same", SURE, same)
+    return found
+
+
 def verdict(logits: Sequence[float]) -> Verdict | None:
-    """Decide about a pair by the log-odds of `vectors.reader.RELATIONS`; None where nothing follows from it."""
+    """Return the change that a pair is by the log-odds of `vectors.reader.RELATIONS`; None where nothing changed."""
     from ..vectors.reader import RELATIONS
 
     by_name = dict(zip(RELATIONS, logits, strict=True))
     changed = change_odds(logits)
-    if changed >= LIKELY_FROM:
-        by_name["resolves"] -= RESOLVES_AHEAD
-        relation = max(CHANGES, key=lambda name: by_name[name])
-        return Verdict(relation, SURE if changed >= SURE_FROM else LIKELY, probability(changed))
-    same = log_odds(logits, [RELATIONS.index("same")])
-    return Verdict("same", SURE, probability(same)) if same >= SAME_FROM else None
+    if changed < LIKELY_FROM:
+        return None
+    by_name["resolves"] -= RESOLVES_AHEAD
+    relation = max(CHANGES, key=lambda name: by_name[name])
+    return Verdict(relation, SURE if changed >= SURE_FROM else LIKELY, probability(changed))
 
 
-def probability_of_same(logits: Sequence[float]) -> float:
+def same_odds(logits: Sequence[float]) -> float:
+    """Return the log-odds that the reader takes two statements for the same."""
     from ..vectors.reader import RELATIONS
 
-    return probability(log_odds(logits, [RELATIONS.index("same")]))
+    return log_odds(logits, [RELATIONS.index("same")])
 
 
 def change_odds(logits: Sequence[float]) -> float:

@@ -69,7 +69,7 @@ def correct(
         if "key" in kept:  # a key may mean that its value is a secret
             text, removed = clean_text(old.key, statement.content)
             kept |= {"content": text, "redacted": tuple(dict.fromkeys((*statement.redacted, *removed)))}
-        new = replace(statement, session=statement.session or old.session, **kept)
+        new = replace(statement, session=statement.session or old.session, demoted=None, **kept)
         # The same words are a change if a more trusted origin says them.
         same = old.superseded_by is None and old.content == new.content and not is_below(old.trust, new.origin)
         if same and not more:
@@ -172,7 +172,9 @@ def apply_change(writer: Writer, id: str, verb: str, origin: str | None, *, why:
         return Receipt(id=old.id, status="unchanged")
     if waits := proposed(writer, old, origin if verb in ("archive", "retract") else None):
         return waits
-    made = writer.event(type, parse_id(old.id), origin=who, **({} if why is None else {"why": why}))
+    changing = writer.with_wordings(old, origin) if verb in ("archive", "retract") else [old]
+    data = {} if why is None else {"why": why}
+    made, *_ = [writer.event(type, parse_id(memory.id), origin=who, **data) for memory in changing]
     if verb == "restore":
         take_key(writer, old, origin=who)
     return changed(made)
@@ -187,8 +189,9 @@ def reach(context: Context, id: str, *, origin: str | None) -> Receipt:
             return Receipt(id=old.id, status="unchanged", reason="reached already")
         if waits := proposed(writer, old, origin):
             return waits
-        end = max(writer.now, old.valid_from_us + 1)
-        made = writer.event("bounded", parse_id(old.id), origin=origin or "agent", valid_to=end, reached=True)
+        data: dict[str, Any] = {"reached": True, "valid_to": max(writer.now, old.valid_from_us + 1)}
+        goals = map(parse_id, [goal.id for goal in writer.with_wordings(old, origin)])
+        made, *_ = [writer.event("bounded", goal, origin=origin or "agent", **data) for goal in goals]
         return changed(made, reason=REACHED)
 
     return context.count_as_wrong(context.write(write))
@@ -232,7 +235,8 @@ def forget(
         if named is None:
             memories = list(reads.listings.each(replace(where, scopes=(context.scope,), as_of=writer.now)))
         else:
-            every = {memory.id: memory for memory in map(writer.memory, named)}
+            chosen = [writer.with_wordings(memory, origin) for memory in map(writer.memory, named)]
+            every = {memory.id: memory for same in chosen for memory in same}
             memories = [memory for memory in every.values() if memory.state not in ("retracted", "purged")]
             if where.narrows:  # whatever their state and when they hold
                 fits = reads.graph.validity([parse_id(memory.id) for memory in memories], replace(where, states=STATES))
@@ -258,7 +262,7 @@ def forget(
 def feedback(context: Context, id: str, verdict: str) -> Memory:
     if verdict not in ("useful", "not_useful", "wrong"):
         raise BadInput(f"unknown verdict: {verdict!r}", hint="one of: useful, not_useful, wrong")
-    memory = context.memory(id)
+    memory = context.store.memories.survivor(context.memory(id))
     context.store.usage.record([parse_id(memory.id)], context.now(), verdict)
     return lookup.get(context, memory.id, known_at=None)
 
@@ -266,6 +270,8 @@ def feedback(context: Context, id: str, verdict: str) -> Memory:
 def merge(context: Context, id: str, other: str) -> Receipt:
     def write(writer: Writer) -> Receipt:
         kept, gone = map(writer.memory, (id, other))
+        if kept.id == gone.id and writer.notes:
+            return Receipt(id=kept.id, status="unchanged")
         alike = kept.id != gone.id and kept.scope == gone.scope
         added = review.merge(writer, kept.id, gone.id, origin="user") if alike else None
         if added is None:

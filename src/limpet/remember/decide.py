@@ -18,6 +18,7 @@ from ..text.normalise import same_value
 from .write import (
     Receipt,
     Writer,
+    changed,
     check_live,
     effective_trust,
     fitted,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 # Characters of what is believed that a receipt quotes.
 QUOTED_CHARACTERS = 80
+# What a receipt says of a statement that is kept as an episode.
+DEMOTED = "{rule}: kept as an episode; `limpet edit ID --kind {kind}` makes it a belief"
 # Corrections of corrections that are followed.
 MOST_CORRECTIONS = 100
 # Who speaks, by origin.
@@ -98,6 +101,8 @@ def state(
         writer.stated[statement.scope, mark] = raw_id(known)
         return restate(writer, known, again or statement, unused=unused).with_reason(_corrected_to(writer, current))
 
+    if statement.demoted and statement.kind != "episode":
+        return _as_episode(writer, statement, unused=unused)
     over, corrects, memory = current or over, corrects or current, unused or statement.id
     if memory is None and (over is not None or writer.quiet):
         memory, before = _seen_before(writer, statement, mark, over)
@@ -121,8 +126,14 @@ def state(
     for old in ends if decided == "create" else ():
         noted = {"why": why} if why and corrects is not None and corrects.id == old.id else {}
         writer.supersede(old, new, statement.origin, start, **noted)
-    shown, event = format_id(new), format_id(made.id)
-    return Receipt(id=shown, status=status, event=event, reason=reason, redacted=statement.redacted)
+    return changed(made, status=status, reason=reason, redacted=statement.redacted)
+
+
+def _as_episode(writer: Writer, statement: ValidStatement, *, unused: bytes | None) -> Receipt:
+    """Take in as an episode what a rule speaks against as a belief."""
+    assert statement.demoted is not None
+    receipt = state(writer, replace(statement, kind="episode"), unused=unused)
+    return replace(receipt.with_reason(DEMOTED.format(**statement.demoted)), kind="episode")
 
 
 def _ended(values: Sequence[Memory], start: int, *, stated: bool) -> list[Memory]:
@@ -167,7 +178,8 @@ def correct(
     new = parse_id(receipt.id)
     if new not in writer.waiting:
         start = statement.valid_from if statement.valid_from is not None else writer.now
-        writer.replace(old, new, statement.origin, start, why)
+        for memory in writer.with_wordings(old, statement.origin):
+            writer.replace(memory, new, statement.origin, start, why)
     return receipt
 
 
@@ -228,7 +240,9 @@ def _without_key(writer: Writer, statement: ValidStatement) -> Memory | None:
     if mark in writer.new or statement.valid_from is not None or statement.valid_to is not None:
         return None
     same = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
-    return None if same is None or is_below(effective_trust(statement, writer.causes(statement)), same.trust) else same
+    if same is None or mark_of(same) != mark:  # it was merged: the memory that speaks for it says it in other words
+        return None
+    return None if is_below(effective_trust(statement, writer.causes(statement)), same.trust) else same
 
 
 def _apart(there: Memory | MemoryState, statement: ValidStatement, now: int) -> bool:

@@ -16,6 +16,7 @@ from ..model.memory import (
     GLOBAL_SCOPE,
     MAX_METADATA_BYTES,
     MAX_TOPICS,
+    PLAIN_KIND,
     TRUST,
     Memory,
     is_below,
@@ -60,7 +61,7 @@ def take_over(writer: Writer, kept: Memory, gone: Memory, *, origin: str, **obse
     """
     causes = reasons_of(writer, parse_id(gone.id))
     statement = ValidStatement(
-        content=kept.content, kind=kept.kind, scope=kept.scope, topics=gone.topics, key=None, pin=gone.pinned,
+        content=kept.content, kind=gone.kind, scope=kept.scope, topics=gone.topics, key=None, pin=gone.pinned,
         importance=gone.importance if gone.importance > kept.importance else None,
         confidence=gone.stated_confidence if kept.stated_confidence is None else None,
         valid_from=gone.valid_from_us, valid_to=None, source=gone.source if kept.source is None else None,
@@ -129,6 +130,11 @@ class _Restatement:
             if given is not None and given != now and not self._stays(name):
                 data[name] = given
                 self.added.append(name)
+        if known.kind == PLAIN_KIND and statement.kind not in (PLAIN_KIND, "episode") and not self._stays("kind"):
+            data["kind"] = statement.kind
+            self.added.append("kind")
+        elif statement.kind not in (PLAIN_KIND, known.kind):
+            self.left.append(f"kind {statement.kind} (it is of kind {known.kind})")
         return data
 
     def vouched(self) -> dict[str, Any]:

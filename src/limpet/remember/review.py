@@ -6,6 +6,7 @@ that kind has the memory's id. Deciding twice the same is unchanged; deciding ot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from ..model.dataclass import dataclass, field
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.ids import format_id, parse_id
-from ..model.memory import Filter, Memory, least_trusted
+from ..model.memory import STATES, Filter, Memory, least_trusted
 from ..model.state import cancelled_by
 from ..store.records import MOST_WAITING, OBJECTION, Proposal
 from ..text.blocks import plain_line
@@ -230,6 +231,8 @@ def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
     raw, accepted = parse_id(memory.id), verdict == "accepted"
     wrong = dict(writer.reads.memories.disputed([memory.scope])).get(raw, 0)
     kind = _waiting_kind(writer.reads, memory, wrong)
+    if kind is None and (others := writer.wordings(memory)):
+        return _decide_wordings(writer, memory, others, verdict)
     if kind is None:
         # Of a purged memory the verdict is gone too.
         verdicts = [
@@ -254,6 +257,21 @@ def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
         _take_place(writer, memory)
     made = writer.event("reviewed", raw, origin="user", about=kind, verdict=verdict, **extra)
     return Receipt(id=memory.id, status="changed", event=format_id(made.id), reason=f"{kind} {verdict}")
+
+
+def _decide_wordings(writer: Writer, memory: Memory, others: Sequence[Memory], verdict: str) -> Receipt:
+    """Merge memories that a model took for the same into the oldest of them, or say that one is none of the others."""
+    kept, *merged = sorted((memory, *others), key=lambda each: (each.created_at_us, each.id))
+    added: dict[str, None] = {}
+    for other in merged if verdict == "accepted" else ():
+        added |= dict.fromkeys(merge(writer, kept.id, other.id, origin="user") or ())
+    for other in others if verdict == "rejected" else ():
+        item, pair = writer.make_id(), (parse_id(memory.id), parse_id(other.id))
+        reason = "read as the same"
+        writer.reads.reviews.replace(Proposal(item, "duplicate", memory.scope, *pair, reason, 0.0, writer.now))
+        writer.event("reviewed", pair[0], origin="user", about="duplicate", verdict=verdict, item=item.hex())
+    event, id = format_id(writer.events[0].id), memory.id if verdict == "rejected" else kept.id
+    return Receipt(id=id, status="changed", event=event, added=tuple(added), reason=f"duplicate {verdict}")
 
 
 def _waiting_kind(reads: Store, memory: Memory, wrong: int) -> str | None:
@@ -296,7 +314,9 @@ def merge(writer: Writer, into: str, merged: str, *, origin: str) -> tuple[str, 
         if memory is None or memory.state != "active" or memory.superseded_by is not None:
             return None
     assert kept is not None and gone is not None
-    writer.event("merged", parse_id(gone.id), origin=origin, into=parse_id(kept.id).hex())
+    before = writer.reads.graph.merged_into([parse_id(gone.id)], Filter(states=STATES))
+    for memory in (gone, *before):  # what was merged into it too: one step leads to the memory that stays
+        writer.event("merged", parse_id(memory.id), origin=origin, into=parse_id(kept.id).hex())
     trust = least_trusted([kept.trust, gone.trust])
     extra = {"trust": trust} if trust != kept.trust else {}
     return take_over(writer, kept, gone, origin=origin, stated_at=gone.created_at_us, **extra)

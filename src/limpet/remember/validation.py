@@ -15,6 +15,7 @@ from ..model.memory import (
     MAX_METADATA_DEPTH,
     MAX_NAME_CHARACTERS,
     MAX_TOPICS,
+    PLAIN_KIND,
     check_key,
     check_kind,
     check_list,
@@ -22,6 +23,7 @@ from ..model.memory import (
     check_scope,
     unlike_topics,
 )
+from ..text.describe import grams
 from ..text.secrets import is_bare, redact, redact_fields, redact_value, suspected
 
 TYPE_CHECKING = False
@@ -44,6 +46,8 @@ OUTSIDE = frozenset({"tool", "web", "import"})
 # Kinds that record what happened or was said and not what is believed: no rule speaks against them.
 RECORDS = frozenset({"episode"})
 MAX_SOURCE_CHARACTERS = 2_000
+# A plain statement of fewer words may say nothing by itself ("done", "see above").
+FEW_WORDS = 3
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
@@ -75,7 +79,8 @@ class ValidStatement:
     trust: str | None = None  # that of the least trusted it is derived from, when not said by `because`
     anyway: bool = False  # a person stores it although a rule speaks against it
     quarantine: str | None = None  # why it waits for a person before it is recalled
-    demoted: dict[str, str] | None = None  # what it was stated as, and the rule that made it an episode
+    # What it was stated as, and the rule that makes it an episode, unless it is known as a belief.
+    demoted: dict[str, str] | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -128,7 +133,7 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
             content, key, given("topics") or (), speaker, source, given("session"), metadata
         )
     # A statement with a speaker is a record of a turn, unless its kind is given.
-    kind = check_kind(item["kind"]) if given("kind") else "episode" if speaker and key is None else "fact"
+    kind = check_kind(item["kind"]) if given("kind") else "episode" if speaker and key is None else PLAIN_KIND
     return ValidStatement(
         content=content, kind=kind, scope=scope, topics=unlike_topics(topics) if topics else (), key=key,
         importance=importance, pin=pin, valid_from=valid_from, valid_to=valid_to, source=source, origin=origin,
@@ -136,6 +141,13 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
         id=id if id is None or isinstance(id, bytes) else parse_id(str(id)), anyway=anyway, quarantine=reads,
         redacted=tuple(dict.fromkeys(redacted + secrets + hidden)),
     )  # fmt: skip
+
+
+def says_little(statement: ValidStatement) -> bool:
+    """Return whether a plain statement is so short that it may say nothing by itself, and nothing stands beside it."""
+    beside = statement.key or statement.topics or statement.metadata or statement.source or statement.id
+    few = statement.kind == PLAIN_KIND and len(statement.content.split()) < FEW_WORDS and not grams(statement.content)
+    return few and not (beside or statement.pin or statement.anyway or statement.because)
 
 
 def check_text(content: Any, what: str = "content") -> str:

@@ -10,7 +10,7 @@ from ..model.encode import OPTIONAL, JsonForm
 from ..model.errors import BadInput, LimpetError, NotFound
 from ..model.events import Event
 from ..model.ids import format_id, parse_id
-from ..model.memory import GLOBAL_SCOPE, Memory, least_trusted
+from ..model.memory import GLOBAL_SCOPE, Memory, is_below, least_trusted
 from ..model.state import MemoryState, cancelled_by, replay
 from ..text.normalise import fingerprint
 
@@ -55,9 +55,9 @@ def rejected(error: LimpetError, id: Any = None) -> Receipt:
     return Receipt(id=shown, status="rejected", reason=reason)  # type: ignore[arg-type]
 
 
-def changed(made: Event, **more: Any) -> Receipt:
-    """Return the receipt of an event that changed a memory."""
-    return Receipt(id=format_id(made.memory), status="changed", event=format_id(made.id), **more)
+def changed(made: Event, *, status: str = "changed", **more: Any) -> Receipt:
+    """Return the receipt of an event that made or changed a memory."""
+    return Receipt(id=format_id(made.memory), status=status, event=format_id(made.id), **more)
 
 
 class Writer:
@@ -83,6 +83,7 @@ class Writer:
         self.quiet = False
         self.batch: Batch | None = None  # looked up together for several statements, or for a turn
         self.waiting: set[bytes] = set()  # memories that wait for a person: they end nothing
+        self.notes: list[str] = []  # what the receipt says beside its own reason
 
     # -- events
 
@@ -142,7 +143,7 @@ class Writer:
             data["trust"] = trust
         if statement.anyway:
             data["anyway"] = True
-        if statement.demoted:
+        if statement.demoted and statement.kind == "episode":
             data["demoted"] = statement.demoted
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an
         # event already.
@@ -186,14 +187,34 @@ class Writer:
     # -- what is there
 
     def memory(self, id: str) -> Memory:
-        """Return the memory of these scopes that an id or a prefix names. Raises NotFound, AmbiguousId, BadInput."""
-        return need(self.reads, id, self.scopes)
+        """Return the memory of these scopes that an id or a prefix names, or the one that it was merged into. Raises
+        NotFound, AmbiguousId, BadInput."""
+        named = need(self.reads, id, self.scopes)
+        memory = self.reads.memories.survivor(named)
+        if memory.id == named.id or not (self.scopes is None or memory.scope in self.scopes):
+            return named
+        self.notes.append(f"{named.id} was merged into {memory.id}")
+        return memory
 
     def live(self, id: str) -> Memory:
         """Return such a memory if it can still be changed. Raises NotFound, AmbiguousId, BadInput."""
-        memory = need(self.reads, id, self.scopes)
+        memory = self.memory(id)
         check_live(memory)
         return memory
+
+    def wordings(self, memory: Memory) -> list[Memory]:
+        """Return the other memories that are believed and say the same in other words, as a model has read them."""
+        held = memory.state == "active" and memory.superseded_by is None
+        ids = self.reads.relations.same_as(parse_id(memory.id)) if held else ()
+        others = [other for id in ids if (other := self.reads.memories.get(id)) is not None]
+        alike = [other for other in others if (other.scope, other.key) == (memory.scope, memory.key)]
+        return [other for other in alike if other.state == "active" and other.superseded_by is None]
+
+    def with_wordings(self, memory: Memory, origin: str | None) -> list[Memory]:
+        """Return a memory and those that end with it: its other wordings, but what is trusted more than `origin`."""
+        ending = [other for other in self.wordings(memory) if not (origin and is_below(origin, other.trust))]
+        self.notes += [f"{other.id} says the same, and ends with it" for other in ending]
+        return [memory, *ending]
 
     def as_it_is(self, memory: bytes) -> Memory | MemoryState | None:
         """Return a memory as it will be after the events of this operation so far."""

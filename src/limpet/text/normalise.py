@@ -46,8 +46,10 @@ def _is_plain(word: str) -> bool:
 
 
 def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:
-    """Return a signed 64-bit mark, equal for the same statement of the same speaker, kind, key and scope."""
+    """Return a signed 64-bit mark, equal for the same statement of the same speaker, key and scope: of what happened,
+    or of what is believed, whatever the kind of belief."""
     import hashlib  # 4 ms that a recall need not pay
 
-    parts = "\0".join((scope, kind, speaker or "", key or "", normalise(text)))
+    what = kind if kind == "episode" else "belief"
+    parts = "\0".join((scope, what, speaker or "", key or "", normalise(text)))
     return int.from_bytes(hashlib.sha256(parts.encode()).digest()[:8], "big", signed=True)

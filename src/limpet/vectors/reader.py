@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os.path
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
@@ -58,6 +59,12 @@ class Reader:
         pieces = self._load()
         ids = pieces.ids(text[:CHARACTERS], TOKENS)
         return ids.count(pieces.unknown) <= MOST_UNKNOWN * len(ids)
+
+    def shared(self, text: str, other: str) -> float:
+        """Return what two texts share of their word pieces, 0 to 1. Raises EmbedderUnavailable."""
+        pieces = self._load()
+        one, two = (Counter(pieces.ids(each[:CHARACTERS], TOKENS)) for each in (text, other))
+        return (one & two).total() / max(1, (one | two).total())
 
     def is_common(self, word: str) -> bool:
         """Tell whether a word is no name, though it is capital. Raises EmbedderUnavailable."""

@@ -41,7 +41,7 @@ def work(
     if not context.store.read_only and context.store.erasure.flush_waits():
         context.store.erasure.flush(0.0)
     try:
-        from ..jobs.embed import AGAIN, KIND, drain, drain_missing
+        from ..jobs.embed import AGAIN, drain
         from ..vectors.calibration import calibration_of
         from .checks import Checks
     except ImportError as error:
@@ -51,16 +51,14 @@ def work(
 
     store, semantic = context.store, context.semantic()
     embedder, row = semantic.for_writing()
-    if row.state == "active" and len(store.vectors.embedders()) > 1:
-        # Of what was stored beside another embedder some may have vectors of that one alone.
-        report = drain_missing(store, embedder, row, context.clock, kind=KIND, limit=limit, progress=progress)
-    else:
-        report = drain(store, embedder, row, context.clock, limit=limit, progress=progress)
+    # Of what was stored beside another embedder some may have vectors of that one alone.
+    missing = row.state == "active" and len(store.vectors.embedders()) > 1
+    report = drain(store, embedder, row, context.clock, limit=limit, progress=progress, missing=missing)
     begun = not only_vectors and store.jobs.backlog(AGAIN, ALL, most=1) > 0
     successor = semantic.successor() if begun else None
     if successor is not None:
         rest = None if limit is None else limit - report.done - report.failed
-        late = drain_missing(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress)
+        late = drain(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress, missing=True)
         report = _both(report, late)
     semantic.activate_when_complete()
     if only_vectors:
@@ -101,7 +99,7 @@ def _both(first: WorkReport, second: WorkReport) -> WorkReport:
 
 
 def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    from ..jobs.embed import AGAIN, KIND, drain_missing, queue_missing
+    from ..jobs.embed import AGAIN, KIND, drain, queue_missing
 
     store, semantic = context.store, context.semantic()
     embedder, row = semantic.current()
@@ -110,7 +108,7 @@ def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
         queue_missing(store, row, KIND, context.now())
         return work(context, limit=None, only_vectors=False, progress=progress)
     # The other one answers until this is done, and may be gone: what waits for a vector of it gets one of these.
-    report = drain_missing(store, embedder, row, context.clock, kind=AGAIN, progress=progress)
+    report = drain(store, embedder, row, context.clock, kind=AGAIN, progress=progress, missing=True)
     semantic.activate_when_complete()
     if not semantic.answers(row):
         return report

@@ -221,6 +221,8 @@ class _Event:
             transcript = _transcript(self.call)
             if transcript:
                 registry.part("features.organize").note_transcript(memory, transcript)
+            if self.host.memory is None:  # else a server has the store, and works the queue itself
+                memory._context.leave_work()
 
     # -- what roles share
 

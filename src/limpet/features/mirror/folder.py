@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ... import folders
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm, rows
 from ...model.errors import BadInput, StoreBusy, StoreError
@@ -57,18 +58,9 @@ def open_root(path: Path, *, make: bool) -> Path:
 @contextlib.contextmanager
 def locked(root: Path) -> Iterator[None]:
     """Hold the folder's lock: one sync at a time. Raises StoreBusy."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: what is written is still checked against what was read
-        yield
-        return
-    # Follow no link, and do not wait for the other end of a pipe.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with os.fdopen(os.open(root / OWN / "lock", flags, 0o600), "ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StoreBusy(f"another process syncs {root}", hint="try again in a moment") from None
+    with folders.locked(str(root / OWN / "lock")) as free:
+        if not free:
+            raise StoreBusy(f"another process syncs {root}", hint="try again in a moment")
         yield
 
 

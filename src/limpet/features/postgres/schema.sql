@@ -73,7 +73,7 @@ CREATE INDEX memory_updated ON memory (tenant, scope, recorded_at, id) WHERE ret
 CREATE INDEX memory_session ON memory (tenant, session, position) WHERE session IS NOT NULL;
 CREATE INDEX memory_key ON memory (tenant, scope, key) WHERE key IS NOT NULL;
 CREATE INDEX memory_replaced ON memory (tenant, superseded_by) WHERE superseded_by IS NOT NULL;
-CREATE INDEX memory_fingerprint ON memory (tenant, fingerprint) WHERE retired_at IS NULL AND state = 'active';
+CREATE INDEX memory_fingerprint ON memory (tenant, fingerprint) WHERE retired_at IS NULL AND state IN ('active', 'merged');
 CREATE INDEX memory_short ON memory (tenant, substr(id, 12)) WHERE retired_at IS NULL;
 CREATE INDEX memory_standing ON memory (tenant, scope,
   (CASE WHEN pinned THEN 'pinned' WHEN key IS NOT NULL THEN 'keyed' ELSE kind END), importance, created_at, valid_to

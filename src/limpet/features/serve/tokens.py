@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...folders import beside
+from ...folders import beside, locked
 from ...model.clock import format_time
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreError, StoreReadOnly, message_of
 from ...model.memory import GLOBAL_SCOPE, check_scope
@@ -216,15 +216,7 @@ class Tokens:
         """Yield the grants and write them if they changed. One process at a time: else a revocation could be lost."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = f"{self.path}.lock"
-        with writing(place):  # a link there is refused, and nothing is cut off
-            number = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with os.fdopen(number) as lock:
-            try:
-                import fcntl
-            except ImportError:  # Windows: whoever gives out tokens there is one person
-                pass
-            else:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with writing(place), locked(place, wait=True):
             grants = self.grants()
             yield grants
             write_own(

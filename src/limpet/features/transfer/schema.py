@@ -104,7 +104,7 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         f"{_STATED} key position confidence anyway valid_from valid_to quarantine over corrects why demoted",
     ),
     # Stated again: what the second statement adds.
-    "observed": _fields("", f"{_STATED} confidence stated_at repeats"),
+    "observed": _fields("", f"{_STATED} kind confidence stated_at repeats"),
     "edited": _fields("", "kind demoted anyway background"),
     "tagged": _fields("topics metadata"),
     "keyed": _fields("key"),

@@ -97,6 +97,7 @@ BULK = {
     "tag": "get the topics",
     "untag": "lose the topics",
     "move": "into another scope",
+    "merge": "the older one speaks for both; what the other says stays readable",
 }
 
 
@@ -111,6 +112,10 @@ def change_several(ask: Ask) -> Response:
     topics = [topic.strip() for topic in value.split(",") if topic.strip()]
     if action in ("tag", "untag", "move") and not value:
         raise BadInput(f"{action} needs {'a scope' if action == 'move' else 'topics'}")
+    if action == "merge":
+        if len(ids) != 2:
+            raise BadInput("two memories can be merged", hint="mark both in the list, and no other")
+        ids.sort(key=lambda id: ask.memory.get(id).created_at_us)
     ask.own(*ids)
     if action == "move" and not ask.visitor.sees(value):
         raise Forbidden("your token is not for that scope")
@@ -119,10 +124,13 @@ def change_several(ask: Ask) -> Response:
         verb = {"unpin": ["pin", "--off"], "tag": [], "untag": [], "move": []}.get(action, [action])
         return ask.page(
             "change_several.html", several=memories, action=action, means=BULK[action], value=value,
-            back=ask.form.get("back", "/memories"), command=ask.command(*verb, *ids) if verb and len(ids) == 1 else "",
+            back=ask.form.get("back", "/memories"),
+            command=ask.command(*verb, *ids) if verb and (len(ids) == 1 or action == "merge") else "",
         )  # fmt: skip
     if action == "forget":
         event = ask.memory.forget(ids, origin="user").event
+    elif action == "merge":
+        event = ask.memory.merge(*ids).event
     elif action == "move":
         event = _event(ask.memory.move(ids, value))
     else:
@@ -150,6 +158,8 @@ def _event(answers: Sequence[Receipt]) -> str | None:
 def memory(ask: Ask, theirs: str | None = None, mine: str | None = None) -> Response:
     store = ask.memory
     memory = store.get(ask.name("id"))
+    if memory.state == "merged":
+        return ask.back(f"/memory/{memory.superseded_by}")
     versions = store.history(memory.id)
     gone = memory.state == "purged"
     graph = store.graph

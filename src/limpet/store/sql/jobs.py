@@ -249,6 +249,17 @@ class Relations(Repository):
         """Return all verdicts about some memories, as the older or the newer one."""
         return list(map(Relation._make, self._ask("relations", ids=self._database.ids(ids)))) if ids else []
 
+    def same_as(self, id: bytes) -> dict[bytes, float]:
+        """Return the memories that a model took for the same as one, or as another of these, with the probability."""
+        known: dict[bytes, float] = {}
+        coming = [id]
+        while coming:
+            links = [link for link in self.of(coming) if link.relation == "same"]
+            near = {end: link.probability for link in links for end in (link.older, link.newer)}
+            coming = [end for end in near if end != id and end not in known]
+            known |= {end: near[end] for end in coming}
+        return known
+
     def newer_texts(self, bodies: Sequence[int]) -> list[int]:
         """Return texts of the memories that replaced, ended or resolved those which have some texts."""
         return [row[0] for row in self._ask("newer_texts", bodies=self._database.numbers(bodies))] if bodies else []

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...model.errors import AmbiguousId, NotFound
-from ...model.ids import format_id, short_id
+from ...model.ids import format_id, parse_id, short_id
 from ...model.memory import Filter, Memory
 from .statements import caseless_match, statements, to_memory
 from .store import Repository
@@ -65,17 +65,23 @@ class Memories(Repository):
         return list(map(by_row.__getitem__, nums)), sorted(warnings)
 
     def same_statement(self, scope: str, fingerprint: int, at: int, *, replaced: bool = False) -> Memory | None:
-        """Return an active memory with this fingerprint that is held true at `at`; if there is none and `replaced` is
-        set, the newest that another has replaced by then."""
+        """Return an active memory with this fingerprint that is held true at `at`, or the one that it was merged into;
+        if there is none and `replaced` is set, the newest that another has replaced by then."""
         rows = self._ask("stated", fingerprint=fingerprint, at=at)
         holding = [row for row in rows if row[0]]
         if not (holding or (rows and replaced)):
             return None
-        (memory,) = self.by_rows([(min(holding) if holding else max(rows))[2]])
-        return memory if memory.scope == scope else None
+        memory = self.survivor(self.by_rows([(min(holding) if holding else max(rows))[3]])[0])
+        holds = memory.valid_to_us is None or at < memory.valid_to_us or (replaced and memory.superseded_by is not None)
+        return memory if memory.scope == scope and memory.state == "active" and holds else None
+
+    def survivor(self, memory: Memory) -> Memory:
+        """Return the memory that speaks for one that was merged, else the memory itself."""
+        by = memory.superseded_by if memory.state == "merged" else None
+        return (self.get(parse_id(by)) if by else None) or memory
 
     def with_fingerprints(self, fingerprints: Sequence[int]) -> set[int]:
-        """Return those fingerprints that an active memory of any scope has."""
+        """Return those fingerprints that an active memory of any scope has, or one that was merged."""
         return {row[0] for row in self._ask("marked", marks=self._database.numbers(list(set(fingerprints))))}
 
     def ending(self, end: bytes) -> list[bytes]:

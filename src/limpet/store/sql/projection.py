@@ -199,8 +199,8 @@ class Projection:
         if body is None or after.content != event.content:
             body = self._body_for(after, event.memory)
         self._insert_version(after, at, body, first=first)
-        if current is not None and after.scope != current.scope:
-            self._follow(event.memory, body, current.scope, after.scope)
+        if current is not None:
+            self._follow(body, current, after)
 
     def _is_session(self, id: bytes) -> bool:
         """Return whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
@@ -310,10 +310,15 @@ class Projection:
             if slot not in kept:
                 self._project_edge(replace(event, at=undone.at))
 
-    def _follow(self, id: bytes, body: int | None, was: str, scope: str) -> None:
-        """Update the rows that have the number of a memory's scope."""
-        num = self._intern_scope(scope)
-        self._con.execute("INSERT INTO scope_left VALUES (?) ON CONFLICT DO NOTHING", (self._intern_scope(was),))
+    def _follow(self, body: int | None, was: MemoryState, now: MemoryState) -> None:
+        """Remove what a model said of other words of a memory, and update the rows with the number of its scope."""
+        id = now.id
+        if was.content != now.content:
+            self._con.execute("DELETE FROM relation WHERE older = ?1 OR newer = ?1", (id,))
+        if was.scope == now.scope:
+            return
+        num = self._intern_scope(now.scope)
+        self._con.execute("INSERT INTO scope_left VALUES (?) ON CONFLICT DO NOTHING", (self._intern_scope(was.scope),))
         self._con.execute("UPDATE usage SET scope = ? WHERE id = ?", (num, id))
         self._con.execute("UPDATE review SET scope = ? WHERE memory = ?", (num, id))
         if body is not None:

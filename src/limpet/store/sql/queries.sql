@@ -70,6 +70,7 @@ coalesce(
 -- fragment: not_rejected
 -- Of a relation `r`: no person has said that both hold.
 NOT EXISTS (SELECT 1 FROM review v WHERE v.memory = r.newer AND v.other = r.older AND v.verdict = 'rejected')
+  AND NOT EXISTS (SELECT 1 FROM review v WHERE v.memory = r.older AND v.other = r.newer AND v.verdict = 'rejected')
 
 -- name: memory_current
 -- The current version of one memory. memory_current.
@@ -90,17 +91,18 @@ SELECT id FROM memory WHERE {part} BETWEEN :low AND :high AND retired_at IS NULL
  ORDER BY id LIMIT 12
 
 -- name: stated
--- Rows with this fingerprint, whether they are held true at :at or other memories have replaced them; nearly always none, so
--- that sorting is left to the caller: to set it up costs SQLite five times the look-up. memory_fingerprint.
-SELECT valid_to IS NULL OR :at < valid_to, created_at, num FROM memory INDEXED BY memory_fingerprint
- WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state = 'active'
+-- Rows with this fingerprint, whether they are held true at :at or other memories have replaced them, and whether they were
+-- merged into others; nearly always none, so that sorting is left to the caller: to set it up costs SQLite five times the
+-- look-up. memory_fingerprint.
+SELECT valid_to IS NULL OR :at < valid_to, state = 'merged', created_at, num FROM memory INDEXED BY memory_fingerprint
+ WHERE fingerprint = :fingerprint AND retired_at IS NULL AND state IN ('active', 'merged')
    AND (valid_to IS NULL OR :at < valid_to OR superseded_by IS NOT NULL)
 
 -- name: marked
--- Those among some fingerprints that an active memory has. memory_fingerprint.
+-- Those among some fingerprints that an active memory has, or one that was merged. memory_fingerprint.
 SELECT DISTINCT m.fingerprint FROM carray(:marks) c
   CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
- WHERE m.retired_at IS NULL AND m.state = 'active'
+ WHERE m.retired_at IS NULL AND m.state IN ('active', 'merged')
 
 -- name: keys
 -- Keys in use. memory_key.
@@ -540,6 +542,14 @@ SELECT r.older, r.newer, r.relation, r.level, r.probability, r.model FROM carray
     ON r.older = c.value WHERE {not_rejected}
 UNION SELECT r.older, r.newer, r.relation, r.level, r.probability, r.model FROM carray(:ids) c
   CROSS JOIN relation r INDEXED BY relation_newer ON r.newer = c.value WHERE {not_rejected}
+
+-- name: merged_texts
+-- (text, id, content) of those among some texts whose memory was merged, and the text of the one that speaks for it.
+-- memory_body, memory_current.
+SELECT m.body, m.id, b.content, s.body FROM carray(:bodies) c
+  CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num CROSS JOIN body b ON b.num = m.body
+  CROSS JOIN memory s INDEXED BY memory_current ON s.id = m.superseded_by AND s.retired_at IS NULL
+ WHERE m.retired_at IS NULL AND m.state = 'merged' AND s.body IS NOT NULL
 
 -- name: newer_texts
 -- Texts of memories that say what became of those which have some texts. Primary keys, memory_body, memory_current.

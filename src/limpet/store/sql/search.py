@@ -11,7 +11,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 
 import apsw
@@ -205,6 +205,11 @@ class Search(Repository, ABC):
     def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
         """Return (number, text, key or None) of those that exist."""
         return self._ask("texts", bodies=self._database.numbers(bodies))
+
+    def merged(self, bodies: Collection[int]) -> dict[int, tuple[bytes, str, int]]:
+        """Return (id, content, text of the memory that speaks for it) of those among some texts that were merged."""
+        rows = self._ask("merged_texts", bodies=self._database.numbers(bodies)) if bodies else []
+        return {body: (id, content, into) for body, id, content, into in rows}
 
     def texts_of(self, ids: Sequence[bytes]) -> list[int]:
         """Return the texts of the current versions of some memories."""

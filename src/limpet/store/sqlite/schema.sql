@@ -90,7 +90,7 @@ CREATE INDEX memory_updated ON memory (scope, recorded_at, id) WHERE retired_at 
 CREATE INDEX memory_session ON memory (session, position) WHERE session IS NOT NULL;
 CREATE INDEX memory_key ON memory (scope, key) WHERE key IS NOT NULL;
 CREATE INDEX memory_replaced ON memory (superseded_by) WHERE superseded_by IS NOT NULL;
-CREATE INDEX memory_fingerprint ON memory (fingerprint) WHERE retired_at IS NULL AND state = 'active';
+CREATE INDEX memory_fingerprint ON memory (fingerprint) WHERE retired_at IS NULL AND state IN ('active', 'merged');
 -- Memories by the last bytes of their ids (model/ids.py), which are random and so in no order of time.
 CREATE INDEX memory_short ON memory (substr(id, 12)) WHERE retired_at IS NULL;
 -- Pinned memories, keyed facts, preferences and goals: each in one group, the most important and newest at its end.
