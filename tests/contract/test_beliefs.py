@@ -224,7 +224,8 @@ def test_the_same_statement_is_an_active_one_that_still_holds(store, scribe):
     assert store.memories.same_statement("project:api", mark("The cat sleeps"), now + 100) is None
     assert store.memories.same_statement("project:api", mark("The cat naps"), now) is None
     assert store.memories.same_statement("global", mark("The cat sleeps", scope="global"), now) is None
-    assert store.memories.same_statement("project:api", mark("The cat sleeps", kind="note"), now) is None
+    assert store.memories.same_statement("project:api", mark("The cat sleeps", kind="note"), now) == same
+    assert store.memories.same_statement("project:api", mark("The cat sleeps", kind="episode"), now) is None
     assert store.memories.same_statement("project:api", mark("The cat sleeps", speaker="Ana"), now) is None
 
 

@@ -65,16 +65,16 @@ def test_what_is_recent_comes_newest_first_without_its_text(open_as, store, cloc
 
 def test_use_and_age_and_counts(open_as, store, clock):
     api = open_as("project:api")
-    ids = [api.remember(f"fact {i}", kind="fact" if i else "goal").id for i in range(4)]
+    ids = [api.remember(f"fact number {i}", kind="fact" if i else "goal").id for i in range(4)]
     api.remember("pinned for good", pin=True)
     clock.advance(days=10)
     api.show(ids[1])
     api.show(ids[1])
     api.show(ids[2])
-    assert said(store, store.listings.most_used(API, limit=5)) == ["fact 1", "fact 2"]
+    assert said(store, store.listings.most_used(API, limit=5)) == ["fact number 1", "fact number 2"]
     assert said(store, store.listings.unseen(API, before=clock.now() - MICROSECONDS_PER_DAY, limit=5)) == [
-        "fact 0",
-        "fact 3",
+        "fact number 0",
+        "fact number 3",
     ]
     assert store.listings.count_kinds(API) == {"fact": 4, "goal": 1}
     assert store.listings.count_kinds(Filter(scopes=("nowhere",))) == {}

@@ -90,7 +90,7 @@ def test_rewordings_by_another_author_are_folded_and_look_alikes_are_not(tmp_pat
     with capsys.disabled():
         print(f"\nrewordings folded: {folded[True]}, look-alikes: {folded[False]} of {len(rows)}")  # noqa: T201
     assert folded[False] == 0
-    assert folded[True] >= 0.75 * sum(row["same"] for row in rows)
+    assert folded[True] >= 0.7 * sum(row["same"] for row in rows)
 
 
 @pytest.mark.parametrize(

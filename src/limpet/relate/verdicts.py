@@ -25,11 +25,12 @@ SURE, LIKELY = "sure", "likely"
 # Log-odds of a change from which it is likely, and sure. Chosen by hand on the tuning half of
 # tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
 LIKELY_FROM, SURE_FROM = 2.1, 4.5
-# Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; of the cosine of both;
-# of what they share of their word pieces beyond SHARED. Where a single word differs, the reader does not see which
-# ("below 80 %", "above 80 %"), and elsewhere what it takes for the same is often far apart in meaning. Chosen on
-# held-back training sets, streams and tests/quality/rewordings.jsonl (docs/log.md).
-READ, NEAR, BEYOND, OFFSET, SHARED = 0.58, 4.0, -20.0, -3.25, 0.45
+# Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; of the cosine of both,
+# up to CLOSE; of what they share of their word pieces beyond SHARED. Where a single word differs, the reader does not
+# see which ("below 80 %", "above 80 %"), and elsewhere what it takes for the same is often far apart in meaning. Chosen
+# on held-back training sets, streams and tests/quality/rewordings.jsonl (docs/log.md).
+READ, NEAR, BEYOND, OFFSET = 0.58, 4.0, -20.0, -3.25
+CLOSE, SHARED = 0.8, 0.45
 # Log-odds of `same` from which a pair is read the other way round too.
 BACK_FROM = -1.5
 # By how much `resolves` must be ahead: of what it says nobody is asked.
@@ -59,7 +60,8 @@ def verdicts(
     found = [verdict(logits) for logits in forth]
     for i, logits in back.items():
         read = (same_odds(forth[i]) + same_odds(logits)) / 2
-        same = probability(READ * read + NEAR * cosines[i] + BEYOND * max(0.0, shared[i] - SHARED) + OFFSET)
+        near, beyond = min(cosines[i], CLOSE), max(0.0, shared[i] - SHARED)
+        same = probability(READ * read + NEAR * near + BEYOND * beyond + OFFSET)
         if found[i] is None and same >= least:
             found[i] = Verdict("same", SURE, same)
     return found

@@ -311,10 +311,11 @@ class Projection:
                 self._project_edge(replace(event, at=undone.at))
 
     def _follow(self, body: int | None, was: MemoryState, now: MemoryState) -> None:
-        """Remove what a model said of other words of a memory, and update the rows with the number of its scope."""
+        """Forget what a memory said the same as in other words, and update the rows with the number of its scope."""
         id = now.id
         if was.content != now.content:
-            self._con.execute("DELETE FROM relation WHERE older = ?1 OR newer = ?1", (id,))
+            same = "DELETE FROM relation WHERE relation = 'same' AND (older = ?1 OR newer = ?1)"
+            self._con.execute(same, (id,))
         if was.scope == now.scope:
             return
         num = self._intern_scope(now.scope)
