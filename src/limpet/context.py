@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from datetime import date
 from functools import partial
 from itertools import count
-from math import prod
 
-from .folders import is_url, locked
 from .model.clock import Clock
 from .model.dataclass import replace
-from .model.errors import BadInput, EmbedderUnavailable
+from .model.errors import BadInput
 from .model.forks import refuse_child
 from .model.ids import IdSource, parse_id
 from .model.memory import (
@@ -31,7 +27,7 @@ from .model.memory import (
     check_scope,
 )
 from .registry import call
-from .settings import wants_judge, wants_relations, wants_worker
+from .settings import wants_judge, wants_relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,19 +49,9 @@ Time = str | int | date | None  # a datetime is a date
 # What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
 CLOCKS = ("valid", "stored")
 
-# Why a statement of one or two words is an episode, and the probability from which one of two is: chosen on two hundred
-# written for it (docs/log.md).
-SAYS_NOTHING, NOTHING_FROM = "says nothing by itself", 0.9
-
 # Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
 # and raises then, so that nothing is stored.
 before_commit: ContextVar[Callable[[], None] | None] = ContextVar("before_commit", default=None)
-# Whether texts wait for a vector or to be compared: some that no worker has taken yet, or in the queue. Not a method of
-# its repository, which a short command would have to load.
-_WAITING = (
-    "SELECT EXISTS (SELECT 1 FROM body WHERE num > (SELECT through FROM taken))"
-    " OR EXISTS (SELECT 1 FROM job WHERE kind IN ('embed', 'duplicates') AND state = 'waiting')"
-)
 _may_change: ContextVar[Callable[[str], object] | None] = ContextVar("may_change", default=None)
 # Within `one_operation`: whose it is, and its id once there is one.
 _operation: ContextVar[tuple[object, list[bytes]]] = ContextVar("operation", default=(None, []))
@@ -134,26 +120,6 @@ class Context:
     def new_id(self) -> bytes:
         return self._ids.make(self.now())
 
-    def leave_work(self) -> None:
-        """Start a worker (work/later.py) for what waits in the store, unless one runs or a server does it."""
-        store, path = self.store, os.path.abspath(self.store.path)  # noqa: PTH100
-        away = is_url(store.path) or store.path == ":memory:" or store.read_only
-        if away or not wants_worker() or not store.database.rows(_WAITING)[0][0]:
-            return
-        if os.path.lexists(f"{path}.sock"):
-            from .recall_client import address_of, is_served
-
-            if is_served(address_of(path) or ""):
-                return
-        with suppress(OSError), locked(f"{path}.work") as free:  # the next command tries again
-            if free:
-                import subprocess
-
-                sys.stdout.flush()
-                command = [sys.executable, "-m", "limpet.work.later", path]
-                nowhere = subprocess.DEVNULL
-                subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
-
     # -- what is composed at first use
 
     @property
@@ -185,15 +151,15 @@ class Context:
 
     def validate(self, item: Mapping[str, Any]) -> ValidStatement:
         """Validate the arguments of `remember`. Raises BadInput."""
-        from .remember.validation import says_little, validate
+        from .remember.validation import SAYS_NOTHING, says_nothing, validate
 
         try:
             statement = validate(item, scope=self.scope, now=self.clock.now())
         except ValueError as error:  # a number of more digits than Python writes out, in no message either
             raise BadInput(f"what is given cannot be read: {error}") from None
-        if not (says_little(statement) and _says_nothing(statement.content)):
-            return statement
-        return replace(statement, demoted={"kind": statement.kind, "rule": SAYS_NOTHING})
+        if says_nothing(statement, _shared_reader):
+            statement = replace(statement, demoted={"kind": statement.kind, "rule": SAYS_NOTHING})
+        return statement
 
     def write(self, decide: Callable[[Writer], T]) -> T:
         """Run a decision inside a write. It may run again when the lock was lost: the last answer counts."""
@@ -337,18 +303,6 @@ def _wanted(metadata: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             raise BadInput(f"metadata {name!r:.60} cannot be filtered by a number of more than 64 bits")
     return tuple(metadata.items())
-
-
-def _says_nothing(text: str) -> bool:
-    """Return whether a text of one or two words says nothing by itself: a lone word, or what the reader finds nothing
-    worth keeping in. A path, a number or `key=value` is no word."""
-    if len(text.split()) == 1:
-        return text.strip(".,!?").isalpha()
-    reader = _shared_reader()
-    with suppress(EmbedderUnavailable):
-        shares = [reader.answers(head, [("", text)])[0][none] for head, none in (("kept", "no"), ("worth", "none"))]
-        return reader.reads(text) and prod(shares) >= NOTHING_FROM
-    return False
 
 
 def _shared_reader() -> Reader:

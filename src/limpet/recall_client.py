@@ -104,15 +104,10 @@ def ask_hook(words: list[str], store: str, raw: bytes) -> bytes | None:
 
 def _connected(store: str) -> socket | None:
     """Return a connection that a server accepts at once, or None."""
-    path = address_of(store)
-    if path is None or not is_ours(path):
+    connection = _connection_at(address_of(store))
+    if connection is None:
         return None
-    from _socket import AF_UNIX, SOCK_STREAM, socket
-
-    connection = socket(AF_UNIX, SOCK_STREAM)
     try:
-        connection.settimeout(TAKEN_SECONDS)
-        connection.connect(path)
         if connection.recv(1) == TAKEN:
             return connection
     except OSError:
@@ -121,10 +116,17 @@ def _connected(store: str) -> socket | None:
     return None
 
 
-def is_served(path: str) -> bool:
+def is_served(path: str | None) -> bool:
     """Return whether a running server answers at the path of a store's socket."""
-    if not is_ours(path):
-        return False
+    connection = _connection_at(path)
+    if connection is not None:
+        connection.close()
+    return connection is not None
+
+
+def _connection_at(path: str | None) -> socket | None:
+    if path is None or not is_ours(path):
+        return None
     from _socket import AF_UNIX, SOCK_STREAM, socket
 
     connection = socket(AF_UNIX, SOCK_STREAM)
@@ -132,10 +134,9 @@ def is_served(path: str) -> bool:
         connection.settimeout(TAKEN_SECONDS)
         connection.connect(path)
     except OSError:
-        return False
-    finally:
         connection.close()
-    return True
+        return None
+    return connection
 
 
 def is_ours(path: str) -> bool:

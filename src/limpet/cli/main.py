@@ -13,7 +13,7 @@ import sys
 from ..model.errors import BadInput, LimpetError, StoreError, package_missing
 from . import output
 from .start import command_place
-from .verbs import find, nearest, open_store, parser_of, rows
+from .verbs import find, leave_worker, nearest, open_store, parser_of, rows
 
 
 def main(argv: list[str]) -> int:
@@ -109,7 +109,7 @@ def _dispatch(argv: list[str]) -> int:
             output.result(result)
         else:
             verb.show(result, memory, args)
-        memory._context.leave_work()
+        leave_worker(memory)
     return verb.code(result)
 
 

@@ -17,7 +17,7 @@ from ..model.encode import plain
 from ..model.errors import AmbiguousId, LimpetError
 from ..model.ids import parse_id, short_id, shorten_ids
 from ..model.memory import GLOBAL_SCOPE, valued
-from .verbs import terminal_width
+from .verbs import leave_worker, terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def embedded(memory: Limpet, args: Namespace) -> dict[str, int]:
     if waiting:
         texts = "1 text waits for its vector" if waiting == 1 else f"{waiting:,} texts wait for their vectors"
         words(f"{texts}{why}: `limpet work` makes them; words find them already")
-    memory._context.leave_work()
+    leave_worker(memory)
     return {"embedded": max(0, before - waiting), "waiting": waiting}
 
 

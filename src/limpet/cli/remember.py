@@ -64,7 +64,7 @@ def _remember(args: Namespace) -> int:
         why = taint(memory, given, text)
         done = tainted(memory, memory.remember(text, **given), why)
         output.result(done) if args.json else receipt(done, memory, args)
-        memory._context.leave_work()
+        verbs.leave_worker(memory)
     return 0
 
 

@@ -343,6 +343,13 @@ def open_every_day(args: argparse.Namespace, *, create: bool = False) -> EveryDa
     return _opened(EveryDay, args, create=create)
 
 
+def leave_worker(memory: EveryDay) -> None:
+    """Start what works the queue when the command has ended, where no server does."""
+    from ..work.later import leave
+
+    leave(memory._context)
+
+
 def how_to_join(memory: EveryDay, settings: Settings, *, fresh: bool = False) -> str:
     """Return how this folder may share the scope of another one with its remote; "" where there is none. `fresh`: only
     before the first write here."""

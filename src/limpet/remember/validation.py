@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 from ..model.dataclass import dataclass, field
-from ..model.errors import BadInput
+from ..model.errors import BadInput, EmbedderUnavailable
 from ..model.ids import parse_id
 from ..model.memory import (
     MAX_CONTENT_BYTES,
@@ -30,6 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..vectors.reader import Reader
+
 # Control characters that no memory holds; tab, newline and carriage return are text.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 # Sequences that drive a terminal, whole: CSI; OSC, DCS and the like where they end; the short ones. Also as C1.
@@ -46,8 +49,9 @@ OUTSIDE = frozenset({"tool", "web", "import"})
 # Kinds that record what happened or was said and not what is believed: no rule speaks against them.
 RECORDS = frozenset({"episode"})
 MAX_SOURCE_CHARACTERS = 2_000
-# A plain statement of fewer words may say nothing by itself ("done", "see above").
-FEW_WORDS = 3
+# Why a plain statement of one or two words is an episode ("done", "see above"), and the probability from which one of
+# two is: chosen on tests/quality/short_statements.jsonl (docs/log.md).
+SAYS_NOTHING, NOTHING_FROM = "says nothing by itself", 0.9
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
@@ -143,11 +147,20 @@ def validate(item: Mapping[str, Any], *, scope: str, now: int) -> ValidStatement
     )  # fmt: skip
 
 
-def says_little(statement: ValidStatement) -> bool:
-    """Return whether a plain statement is so short that it may say nothing by itself, and nothing stands beside it."""
+def says_nothing(statement: ValidStatement, reader: Callable[[], Reader]) -> bool:
+    """Return whether a plain statement, with nothing beside it, is a lone word, or two words in which the reader finds
+    nothing worth keeping. A path, a number or `key=value` is no word."""
+    text, words = statement.content, statement.content.split()
     beside = statement.key or statement.topics or statement.metadata or statement.source or statement.id
-    few = statement.kind == PLAIN_KIND and len(statement.content.split()) < FEW_WORDS and not grams(statement.content)
-    return few and not (beside or statement.pin or statement.anyway or statement.because)
+    meant = statement.pin or statement.anyway or statement.because
+    if statement.kind != PLAIN_KIND or len(words) > 2 or beside or meant or grams(text):
+        return False
+    if len(words) < 2:
+        return text.strip(".,!?").isalpha()
+    with suppress(EmbedderUnavailable, ImportError):
+        kept, worth = (reader().answers(head, [("", text)])[0] for head in ("kept", "worth"))
+        return reader().reads(text) and kept["no"] * worth["none"] >= NOTHING_FROM
+    return False
 
 
 def check_text(content: Any, what: str = "content") -> str:

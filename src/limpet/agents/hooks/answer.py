@@ -222,7 +222,9 @@ class _Event:
             if transcript:
                 registry.part("features.organize").note_transcript(memory, transcript)
             if self.host.memory is None:  # else a server has the store, and works the queue itself
-                memory._context.leave_work()
+                from ...work.later import leave
+
+                leave(memory._context)
 
     # -- what roles share
 
