@@ -59,6 +59,7 @@ def main():
             "XDG_DATA_HOME": f"{home}/data",
             "XDG_CONFIG_HOME": f"{home}/config",
             "OMP_NUM_THREADS": "1",
+            "LIMPET_WORK": "off",
         }
         (kind,) = args.kinds
         if args.only is not None:

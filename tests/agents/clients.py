@@ -62,6 +62,7 @@ class Home(NamedTuple):
         }
         return kept | {
             "HOME": str(self.root), "USERPROFILE": str(self.root), "PATH": os.environ["PATH"], "NO_COLOR": "1",
+            "LIMPET_WORK": "off",  # the folder is gone before a worker ends
             "TMPDIR": str(self.root / "tmp"),
             "LIMPET_HOOK_SECONDS": "4.5",  # as long as the clients wait: a busy machine is no finding here
             "HTTP_PROXY": NOWHERE, "HTTPS_PROXY": NOWHERE, "ALL_PROXY": NOWHERE,

@@ -4,6 +4,7 @@ stays, and nothing that only one of them said is lost."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -11,7 +12,11 @@ import time
 import pytest
 
 import limpet
+from limpet.agents.recall_server import RecallServer
+from limpet.folders import locked
 from limpet.model.errors import BadInput
+from limpet.recall_client import address_of, is_served
+from limpet.work import later
 
 TWO, THREE = "Backups run at two at night", "Backups run at three at night"
 
@@ -228,20 +233,15 @@ def waiting(memory):
 
 
 def held(path):
-    import fcntl
-
-    with open(path, "ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        return False
+    with locked(str(path)) as free:
+        return not free
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the lock of a worker")
 def test_by_the_command_line_alone_rewordings_are_folded_and_look_alikes_are_not(command, tmp_path):
     for text in (
-        "Deploys go out on Tuesdays", "We deploy every Tuesday",
+        "Deploys go out on Tuesdays",
+        "We deploy every Tuesday",
         "The user wants a reminder one day before each deadline.",
         "The user wants a reminder one week before each deadline.",
     ):
@@ -253,12 +253,11 @@ def test_by_the_command_line_alone_rewordings_are_folded_and_look_alikes_are_not
 
 @pytest.mark.skipif(os.name == "nt", reason="the lock of a worker")
 def test_no_second_worker_is_started_and_none_beside_a_worker(command, tmp_path):
-    from limpet.folders import locked
-
     store = tmp_path / "memory.db"
     with locked(f"{store}.work") as free:
         assert free
         command("remember", "Deploys go out on Tuesdays")
+        later.work(str(store))  # as one that was started at the same instant
         with limpet.open(store, scope="project:api") as memory:
             assert waiting(memory) == 1
     command("log")
@@ -267,8 +266,68 @@ def test_no_second_worker_is_started_and_none_beside_a_worker(command, tmp_path)
         assert waiting(memory) == 0
 
 
+@pytest.fixture
+def started(monkeypatch):
+    """The workers that are started, of which none runs."""
+    workers = []
+    monkeypatch.setattr(subprocess, "Popen", lambda argv, **_: workers.append(argv))
+    monkeypatch.delenv("LIMPET_WORK")
+    return workers
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the lock of a worker")
+def test_a_worker_is_left_only_where_something_waits_in_a_file_and_the_setting_allows_it(memory, started, monkeypatch):
+    later.leave(memory._context)
+    with limpet.open(":memory:", scope="project:api") as other:
+        other.remember("Deploys go out on Tuesdays")
+        later.leave(other._context)
+    memory.remember("Deploys go out on Tuesdays")
+    monkeypatch.setenv("LIMPET_WORK", "off")
+    later.leave(memory._context)
+    assert started == []
+    monkeypatch.delenv("LIMPET_WORK")
+    later.leave(memory._context)
+    assert len(started) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sockets")
+def test_no_worker_is_left_beside_a_server_and_none_goes_on_beside_one(memory, path, started):
+    memory.remember("Deploys go out on Tuesdays")
+    server = RecallServer(memory)
+    server.start()
+    try:
+        while not is_served(address_of(str(path))):
+            time.sleep(0.01)
+        later.leave(memory._context)
+        later.work(str(path))
+    finally:
+        server.stop()
+    assert started == [] and waiting(memory) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a store that is open cannot be deleted there")
+def test_a_worker_ends_when_its_store_is_deleted(tmp_path):
+    folder = tmp_path / "store"
+    folder.mkdir()
+    with limpet.open(folder / "memory.db", scope="project:api") as memory:
+        texts = [f"Machine {n} of the hall was serviced in week {n}, and needed {n * 3} parts" for n in range(900)]
+        memory.remember_batch(texts)
+    worker = subprocess.Popen([sys.executable, "-m", "limpet.work.later", folder / "memory.db"], stderr=subprocess.PIPE)
+    try:
+        while not held(folder / "memory.db.work"):
+            assert worker.poll() is None
+            time.sleep(0.05)
+        shutil.rmtree(folder)
+        worker.communicate(timeout=60)
+    finally:
+        worker.kill()
+    assert not folder.exists()
+
+
 def test_the_command_merges_two_and_shows_them(command):
-    first, second = (command("remember", text).split()[1] for text in ("The shop shuts at 6", "We close the shop at six"))
+    first, second = (
+        command("remember", text).split()[1] for text in ("The shop shuts at 6", "We close the shop at six")
+    )
     command("merge", first, second)
     assert "also said" in command("show", second)
     command("undo")

@@ -48,15 +48,16 @@ def test_what_changes_the_meaning_matters(one, other):
     assert normalise(one) != normalise(other)
 
 
-def test_a_fingerprint_is_of_scope_kind_speaker_key_and_text_and_fits_64_bits():
+def test_a_fingerprint_is_of_scope_speaker_key_and_text_and_of_whether_it_happened_or_is_believed():
     marks = {
         fingerprint(*parts)
         for parts in (
-            ("a", "fact", None, None, "x"), ("b", "fact", None, None, "x"), ("a", "note", None, None, "x"),
+            ("a", "fact", None, None, "x"), ("b", "fact", None, None, "x"), ("a", "episode", None, None, "x"),
             ("a", "fact", "Ann", None, "x"), ("a", "fact", None, "a.key", "x"), ("a", "fact", None, None, "y"),
         )
     }  # fmt: skip
     assert len(marks) == 6
+    assert fingerprint("a", "note", None, None, "x") == fingerprint("a", "fact", None, None, "x")
     assert all(-(2**63) <= mark < 2**63 for mark in marks)
 
 

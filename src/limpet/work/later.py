@@ -43,7 +43,6 @@ def work(path: str) -> None:
     for one."""
     import limpet
 
-    os.nice(NICE)
     left = MOST
     with limpet.open(path, scope=GLOBAL_SCOPE, create=False) as memory:
         while left > 0 and _is_due(memory._context):
@@ -64,4 +63,5 @@ def _is_due(context: Context) -> bool:
 
 
 if __name__ == "__main__":
+    os.nice(NICE)
     work(sys.argv[1])
