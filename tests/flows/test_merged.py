@@ -103,6 +103,8 @@ def test_what_only_the_merged_one_said_is_found(memory, clock, lexical):
         assert item.also_said == ((second, "Staging has a certificate of Let's Encrypt, renewed by Marek"),)
     assert memory.recall("which port does staging have?", lexical_only=lexical).items[0].id == first
     assert memory.count() == 4
+    memory.purge(first, confirm=True)
+    assert second not in [item.id for item in memory.recall("who renews the certificate?", lexical_only=lexical)]
 
 
 def test_the_same_sentence_with_a_kind_and_without_is_one_memory_with_the_kind(memory):

@@ -113,13 +113,15 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
     if pool and "neighbours" not in plan.without:
         pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
     merged = store.search.merged(pool | literal)
-    speaking = index.passing([into for *_, into in merged.values()], plan.where)
+    speaking = index.passing([into for *_, into in merged.values() if into is not None], plan.where)
     text_ids = sorted({*(pool | literal) - merged.keys(), *speaking})
     candidates.table = index.table(text_ids)
     # The place of the memory that speaks for each merged one, whose texts stand behind the others.
-    places = {text_id: text_ids.index(into) for text_id, (*_, into) in merged.items() if into in speaking}
-    for text_id, i in places.items():
-        candidates.also_said.setdefault(i, []).append((format_id(merged[text_id][0]), merged[text_id][1]))
+    places = {}
+    for text_id, (id, content, into) in merged.items():
+        if into is not None and into in speaking:
+            places[text_id] = i = text_ids.index(into)
+            candidates.also_said.setdefault(i, []).append((format_id(id), content))
     every = [*text_ids, *places]
     fields, words = index.words(every, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0

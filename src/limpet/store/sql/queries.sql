@@ -544,12 +544,12 @@ UNION SELECT r.older, r.newer, r.relation, r.level, r.probability, r.model FROM 
   CROSS JOIN relation r INDEXED BY relation_newer ON r.newer = c.value WHERE {not_rejected}
 
 -- name: merged_texts
--- (text, id, content) of those among some texts whose memory was merged, and the text of the one that speaks for it.
--- memory_body, memory_current.
+-- (text, id, content) of those among some texts whose memory was merged, and the text of the active one that speaks for
+-- it, else NULL. memory_body, memory_current.
 SELECT m.body, m.id, b.content, s.body FROM carray(:bodies) c
   CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num CROSS JOIN body b ON b.num = m.body
-  CROSS JOIN memory s INDEXED BY memory_current ON s.id = m.superseded_by AND s.retired_at IS NULL
- WHERE m.retired_at IS NULL AND m.state = 'merged' AND s.body IS NOT NULL
+  LEFT JOIN memory s ON s.id = m.superseded_by AND s.retired_at IS NULL AND s.state = 'active'
+ WHERE m.retired_at IS NULL AND m.state = 'merged'
 
 -- name: newer_texts
 -- Texts of memories that say what became of those which have some texts. Primary keys, memory_body, memory_current.

@@ -206,8 +206,9 @@ class Search(Repository, ABC):
         """Return (number, text, key or None) of those that exist."""
         return self._ask("texts", bodies=self._database.numbers(bodies))
 
-    def merged(self, bodies: Collection[int]) -> dict[int, tuple[bytes, str, int]]:
-        """Return (id, content, text of the memory that speaks for it) of those among some texts that were merged."""
+    def merged(self, bodies: Collection[int]) -> dict[int, tuple[bytes, str, int | None]]:
+        """Return (id, content, text of the active memory that speaks for it) of those among some texts that were
+        merged."""
         rows = self._ask("merged_texts", bodies=self._database.numbers(bodies)) if bodies else []
         return {body: (id, content, into) for body, id, content, into in rows}
 
