@@ -111,7 +111,9 @@ def test_an_empty_store_lists_nothing(memory):
 
 def test_stats_count_the_whole_store(memory, clock):
     started = clock.now()
-    memory.remember_batch([{"content": "a", "session": "s", "kind": "note"}, {"content": "b", "scope": "global", "kind": "goal"}])
+    memory.remember_batch(
+        [{"content": "a", "session": "s", "kind": "note"}, {"content": "b", "scope": "global", "kind": "goal"}]
+    )
     clock.advance(days=1)
     memory.archive(memory.remember("c").id)
 
