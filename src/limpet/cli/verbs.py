@@ -345,9 +345,12 @@ def open_every_day(args: argparse.Namespace, *, create: bool = False) -> EveryDa
 
 def leave_worker(memory: EveryDay) -> None:
     """Start what works the queue when the command has ended, where no server does."""
-    from ..work.later import leave
+    from ..settings import wants_worker
 
-    leave(memory._context)
+    if wants_worker():
+        from ..work.later import leave
+
+        leave(memory._context)
 
 
 def how_to_join(memory: EveryDay, settings: Settings, *, fresh: bool = False) -> str:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 
 from ..model.dataclass import dataclass, field
 from ..model.errors import EmbedderUnavailable
@@ -31,6 +32,7 @@ from .relevance import relevance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..model.memory import Memory
     from ..store import Store
     from .candidates import Candidates
     from .plan import Plan
@@ -188,7 +190,8 @@ def read_by_judge(
         judge = None if semantic is None or candidates.hits is None else semantic.judge(plan, asked_for=thorough)
         if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
             break
-        texts = passages(plan.query, candidates, store, some)
+        also = [candidates.also_said.get(i, ()) for i in some]
+        texts = passages(plan.query, candidates.memories(store, some), also)
         try:
             read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
         except EmbedderUnavailable as error:
@@ -199,11 +202,14 @@ def read_by_judge(
     ranking.relevance, ranking.relevant = relevance(store, candidates, ranking, plan)
 
 
-def passages(query: str, candidates: Candidates, store: Store, places: Sequence[int]) -> list[str]:
-    """Return what the judge reads of each memory: the part nearest to the question, with its key, and who said it."""
+def passages(
+    query: str, memories: Sequence[Memory], also_said: Iterable[Iterable[tuple[str, str]]] = repeat(())
+) -> list[str]:
+    """Return what the judge reads of each memory: the part nearest to the question, with its key, and who said it.
+    `also_said`: (id, text) of what was merged into each."""
     words, texts = words_of(query), []
-    for i, memory in zip(places, candidates.memories(store, places), strict=True):
-        said = "\n".join([memory.content, *(other for _, other in candidates.also_said.get(i, ()))])
+    for memory, others in zip(memories, also_said, strict=False):
+        said = "\n".join([memory.content, *(text for _, text in others)])
         text = searchable(excerpt(said, words, PASSAGE)[0], memory.key)
         texts.append(f"{memory.speaker}: {text}" if memory.speaker else text)
     return texts

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..folders import is_url, locked
 from ..model.memory import GLOBAL_SCOPE
 from ..recall_client import address_of, is_served
 from ..settings import wants_worker
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context
 
