@@ -50,8 +50,8 @@ OUTSIDE = frozenset({"tool", "web", "import"})
 RECORDS = frozenset({"episode"})
 MAX_SOURCE_CHARACTERS = 2_000
 # Why a plain statement of one or two words is an episode ("done", "see above"), and the probability from which one of
-# two is: chosen on tests/quality/short_statements.jsonl (docs/log.md).
-SAYS_NOTHING, NOTHING_FROM = "says nothing by itself", 0.9
+# two is, measured as the content policy measures talk: chosen on tests/quality/short_statements.jsonl (docs/log.md).
+SAYS_NOTHING, NOTHING_FROM = "says nothing by itself", 0.94
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
@@ -158,8 +158,8 @@ def says_nothing(statement: ValidStatement, reader: Callable[[], Reader]) -> boo
     if len(words) < 2:
         return text.strip(".,!?").isalpha()
     with suppress(EmbedderUnavailable, ImportError):
-        kept, worth = (reader().answers(head, [("", text)])[0] for head in ("kept", "worth"))
-        return reader().reads(text) and kept["no"] * worth["none"] >= NOTHING_FROM
+        heads = reader().heads([("", text)])[0]
+        return reader().reads(text) and min(heads["kept"]["no"], heads["worth"]["none"]) >= NOTHING_FROM
     return False
 
 
