@@ -399,10 +399,6 @@ class Tools:
 # -- answers
 
 
-# Fields of an item that name other memories.
-_BESIDE = ("newer", "resolved_by", "before", "also_said")
-
-
 def _item(item: Item) -> dict[str, Any]:
     return _brief(
         {
@@ -410,7 +406,7 @@ def _item(item: Item) -> dict[str, Any]:
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
             "trust": item.trust if item.trust != item.origin else None,
-            **{name: value for name, value in item.as_dict().items() if name in _BESIDE},
+            **{one: of for one, of in item.as_dict().items() if one in ("newer", "resolved_by", "before", "also_said")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005
