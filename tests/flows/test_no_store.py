@@ -77,7 +77,7 @@ def test_what_writes_begins_a_store_as_before(tmp_path, argv):
 
 REFUSED = [
     ("remember", ""), ("remember", "x", "--kind", "whim"), ("remember", "x", "--valid-from", "whenever"),
-    ("remember", "x", "--because", ID), ("remember", "password: hunter2hunter2"),
+    ("remember", "x", "--because", ID), ("remember", "ghp_" + "a1B2" * 9),
     ("fact", "city", "Tampa"), ("fact", "user.city", ""), ("import", "jsonl", "none.jsonl"), ("import", "jsonl", "bad.jsonl"),
     ("import", "segments", "none"), ("import", "memori", "none.db"), ("import", "transcripts", "none"), ("organize", "none"),
     ("serve", "device", "trust", "none"),
