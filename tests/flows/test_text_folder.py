@@ -163,7 +163,7 @@ def test_restructured_text(memory, tmp_path):
     ) == [
         "Pump > Rules: It runs dry in nine seconds.", "Pump > Rules: Grease goes on in May.",
         "Pump > Rules: warning: The guard is open.\nKeep away.\n\n```\npump --off\n```",
-        "Pump > Rules: Sizes:\n\n```\nsmall  2\n```", "Pump > Rules:\n| name | bar |\n|---|---|\n| low | 2 |",
+        "Pump > Rules: Sizes:\n\n```\nsmall  2\n```", "Pump > Rules: =====  ====\nname   bar\n=====  ====\nlow    2\n=====  ====",
         "Pump > Rules: Read [the manual](other.rst). .. no comment", "Pump > Rules: [1]: Measured cold.",
     ]  # fmt: skip
     assert {one.valid_from.year for one in contents(memory).values()} == {2024}

@@ -116,8 +116,11 @@ def member(path: Path, wanted: str) -> Iterator[tuple[IO[bytes], str]]:
         raise BadInput(f"{path} is a damaged archive: {error or type(error).__name__}") from None
 
 
-def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferReport) -> Iterator[tuple[int, Any]]:
-    """Yield (number, item) of the list that a file holds, alone or below one of the names `within`. Raises BadInput."""
+def _items(
+    path: Path, wanted: str, within: tuple[str, ...], named: str, report: TransferReport
+) -> Iterator[tuple[str, Any]]:
+    """Yield (place, item) of the list that a file holds, alone or below one of the names `within`. `named`: what the
+    report calls an item. Raises BadInput."""
     number = 0
     with member(path, wanted) as (file, name):
         for item in json_items(file, name):
@@ -125,7 +128,7 @@ def _items(path: Path, wanted: str, within: tuple[str, ...], report: TransferRep
             for value in next((inner for inner in values if isinstance(inner, list)), [item]):
                 number += 1
                 report.at(number, number)
-                yield number, value
+                yield f"{named} {number}", value
 
 
 # -- mem0: a JSON export
@@ -152,8 +155,7 @@ def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
             values["id"] = digest(values["content"], values["metadata"])
         return cleaned(place, report, kinds=MEM0_KINDS, **values)
 
-    items = _items(path, path.name, ("results", "memories"), report)
-    yield from records_from(((f"item {number}", item) for number, item in items), report, record)
+    yield from records_from(_items(path, path.name, ("results", "memories"), "item", report), report, record)
 
 
 # -- conversations
@@ -167,8 +169,7 @@ _Messages = Iterator[tuple[str, str, list[Any], Any, Any]]
 
 def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
     """Yield every conversation; of one with branches the one last shown. Raises BadInput."""
-    for number, conversation in _items(path, CONVERSATIONS, ("conversations",), report):
-        place = f"conversation {number}"
+    for place, conversation in _items(path, CONVERSATIONS, ("conversations",), "conversation", report):
         try:
             if not isinstance(conversation, dict):
                 raise BadInput("not an object")

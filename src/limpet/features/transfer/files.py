@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ def new_file(path: Path, *, store: str, force: bool = False) -> Iterator[IO[byte
     """Open a new file for its owner only (0600), which gets its name at the end. `store`: the store's path, which is
     never replaced, nor are files beside it. `force`: replace another file of that name. Raises BadInput, StoreError."""
     check_place(path, store=store)
-    if path.is_dir() or (path.exists() and not path.is_file()):
+    if path.exists() and not path.is_file():
         raise BadInput(f"cannot write to {path}: it is no regular file", hint="give the path of a file")
     if not force and os.path.lexists(path):
         raise BadInput(f"{path} is there already", hint="give a new name, or force=True to replace it")
@@ -46,7 +47,4 @@ def new_folder(path: Path, *, store: str) -> Iterator[Path]:
             partial.rename(path)
             sync_folder(path.parent)
         finally:
-            if partial.exists():
-                import shutil
-
-                shutil.rmtree(partial, ignore_errors=True)
+            shutil.rmtree(partial, ignore_errors=True)

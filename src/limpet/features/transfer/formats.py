@@ -163,7 +163,6 @@ _DIRECTIVE = re.compile(r"\s*\.\.\s+(?:(?:\|[^|]{1,99}\|\s+)?([\w:.-]{1,60}?)::|
 _COMMENT = re.compile(r"\s*\.\.(?:\s|$)")
 _FIELD = re.compile(r":([A-Za-z][\w ]{0,40}):\s*(.*)$")
 _OPTION = re.compile(r"\s+:[\w-]+:")
-_BORDER = re.compile(r"=+(?:\s+=+)+\s*$")
 CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "math"})
 # Directives whose content is no text of the page.
 NO_TEXT = frozenset({"toctree", "contents", "image", "include", "literalinclude", "raw", "index", "highlight", "meta"})
@@ -173,7 +172,7 @@ _RST_LINK = re.compile(
 
 
 def restructured(lines: list[str]) -> _Lines:
-    """Directives as their text, literal blocks as fenced ones, simple tables as Markdown's."""
+    """Directives as their text, literal blocks as fenced ones."""
     out, at = underlined([line.expandtabs(8) for line in lines]), 0
     values = _fields(out)
     while at < len(out):
@@ -197,8 +196,6 @@ def restructured(lines: list[str]) -> _Lines:
             after = _below(out, at)
             out[at] = line.rstrip()[:-1] if line.strip() != "::" else ""
             _fence(out, at, after)
-        elif _BORDER.match(line):
-            after = _table(out, at)
         else:
             out[at] = _RST_LINK.sub(lambda link: f"[{link[1] or link[3] or link[4]}]({link[2] or link[4]})", line)
         at = after
@@ -251,20 +248,6 @@ def _fence(lines: list[str], at: int, end: int) -> None:
 def _dedented(lines: list[str]) -> list[str]:
     indent = min((_indent(line) for line in lines if line.strip()), default=0)
     return [line[indent:] for line in lines]
-
-
-def _table(lines: list[str], at: int) -> int:
-    """Translate a simple table, whose columns are as wide as its borders. Return its end."""
-    columns = [match.span() for match in re.finditer("=+", lines[at])]
-    starts = [start for start, _ in columns]
-    end = next((n for n in range(at, len(lines)) if not lines[n].strip()), len(lines))
-    borders = [n for n in range(at, end) if _BORDER.match(lines[n])]
-    for place in range(at, end):
-        cells = [lines[place][a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-        lines[place] = f"| {' | '.join(cells)} |"
-    for border in borders:
-        lines[border] = f"|{'---|' * len(columns)}" if len(borders) > 2 and border == borders[1] else ""
-    return end
 
 
 # -- Org

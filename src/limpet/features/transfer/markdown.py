@@ -147,12 +147,8 @@ def chunk(lines: list[str]) -> tuple[list[Chunk], list[tuple[int, str]]]:
     before it that ends with a colon. Headings, rules and comments are in none. Pure."""
     chunks, bad = list[Chunk](), list[tuple[int, str]]()
     headings, taken = list[tuple[int, str]](), list[str]()  # (level, text); the lines of the statement so far
-    began, last, item, leads = (
-        0,
-        0,
-        False,
-        False,
-    )  # `item`: of a list; `leads`: a line with a colon, and the list below it
+    began = last = 0
+    item = leads = False  # `item`: of a list; `leads`: a line with a colon, and the list below it
 
     def close() -> None:
         nonlocal item, leads

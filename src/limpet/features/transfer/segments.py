@@ -93,10 +93,6 @@ def write(source: Source, folder: Path) -> int:
                     report.note(f"{what}; where the folder has a history (git, snapshots), that still holds it")
             report.at(done, len(own))
         _note_holding(store, folder, report)
-    except FileNotFoundError:
-        raise BadInput(
-            f"cannot write to {folder}", hint="give the path of a folder in a folder that is there"
-        ) from None
     except OSError as error:
         raise StoreError(f"cannot write {error.filename or folder}: {error.strerror}") from None
     return written

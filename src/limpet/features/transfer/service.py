@@ -44,11 +44,7 @@ READERS: dict[str, tuple[str, str, str]] = {
     "mcp": ("programs", "read_mcp", "JSONL of the MCP reference memory server"),
     "claude-memory": ("exports", "read_claude_memory", "Claude Code's memory folder"),
     "markdown": ("texts", "read_markdown", "a folder of Markdown, or one file: notes, CLAUDE.md, AGENTS.md, rules"),
-    "text": (
-        "texts",
-        "read",
-        "a folder of text, or one file: .txt, .md, .rst, .org, no suffix; any encoding",
-    ),
+    "text": ("texts", "read", "a folder of text, or one file: .txt, .md, .rst, .org, no suffix; any encoding"),
     "chatgpt": ("exports", "read_chats", "ChatGPT's data export: the zip, or conversations.json"),
     "claude": ("exports", "read_chats", "Claude's data export: the zip, or conversations.json"),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -70,8 +69,6 @@ def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
 
 def _content(path: Path) -> bytes | None:
     with suppress(OSError):
-        facts = path.stat()
-        if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES:
-            with path.open("rb") as file:
-                return file.read(MAX_BYTES)
+        if path.is_file() and path.stat().st_size <= MAX_BYTES:
+            return path.read_bytes()
     return None

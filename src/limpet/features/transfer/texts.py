@@ -46,9 +46,7 @@ class Page(NamedTuple):
     bad: list[tuple[int, str]]
 
 
-def read(
-    path: Path, report: TransferReport, known: Mapping[str, formats.Format] = formats.FORMATS
-) -> Iterator[Record]:  # fmt: skip
+def read(path: Path, report: TransferReport, known: Mapping[str, formats.Format] = formats.FORMATS) -> Iterator[Record]:
     """Yield records of a folder, or of one file, whatever its name. `known`: formats by suffix. Raises BadInput."""
     root, names = (path.parent, [path.name]) if path.is_file() else (path, names_of(path, report, known))
     places: dict[str, str] = {}  # what links name -> the statement there; complete when links are looked up
