@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...model.clock import format_time, to_datetime
 from ...model.errors import counted
 from ...model.ids import shorten_ids
-from ...model.memory import KINDS, ORIGINS
+from ...model.memory import KINDS
 from ...remember.decide import SPEAKERS
 
 if TYPE_CHECKING:
@@ -210,6 +210,6 @@ FILTERS = {
 # Stages of a statement (rank/adjust.py) in words.
 STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}
 GLOBALS: dict[str, Any] = {
-    "KINDS": KINDS, "STAGES": STAGES, "ORIGINS": ORIGINS, "SPEAKERS": SPEAKERS, "difference": difference, "HIGH": HIGH,
+    "KINDS": KINDS, "STAGES": STAGES, "SPEAKERS": SPEAKERS, "difference": difference, "HIGH": HIGH,
     "WIDE": WIDE,
 }  # fmt: skip

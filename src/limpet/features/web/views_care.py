@@ -12,7 +12,6 @@ from starlette.responses import Response
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
 from .. import mirror
-from ..transfer import devices
 from ..transfer.service import READERS, WRITERS
 from ..upkeep.backups import backup_state
 
@@ -71,7 +70,7 @@ def care(ask: Ask) -> Response:
         "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=mirror.mirrors(here), where=here.scope,
         readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
         writers={name: what for name, (_, _, what) in WRITERS.items() if name != "segments"},
-        installed=installed(), devices=devices(ask.memory), command=ask.command("doctor"),
+        installed=installed(), command=ask.command("doctor"),
         backups=backup_state(ask.memory._context), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -67,16 +68,13 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
     """Return the figures that are slow in a large store. Exposures are counted in one scope."""
     store, here = site.seen_from(scope), site.seen_from(scope or site.memory.scope)
     by_day = store.count_by("day", "kind")
-    kinds: dict[str, int] = {}
+    kinds: Counter[str] = Counter()
     for (_, kind), count in by_day.items():
-        kinds[kind] = kinds.get(kind, 0) + count
-    waiting: dict[str, int] = {}
-    for item in site.waiting(scope):
-        waiting[item.kind] = waiting.get(item.kind, 0) + 1
+        kinds[kind] += count
     return {
-        "total": sum(kinds.values()), "kinds": dict(sorted(kinds.items(), key=lambda pair: -pair[1])),
-        "growth": shown.growth(by_day), "waiting": waiting, "stats": store.stats(), "models": models(store._context),
-        "use": usefulness(here, limit=1), "where": here.scope,
+        "total": kinds.total(), "kinds": dict(kinds.most_common()), "growth": shown.growth(by_day),
+        "waiting": Counter(item.kind for item in site.waiting(scope)), "stats": store.stats(),
+        "models": models(store._context), "use": usefulness(here, limit=1), "where": here.scope,
     }  # fmt: skip
 
 
