@@ -97,10 +97,6 @@ class Place(NamedTuple):
     replica: bool = False  # read from a standby
     wait: float | None = None  # for a server that is not there, in seconds
 
-    def usual(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return those of some options that the URL does not set."""
-        return {name: value for name, value in options.items() if name not in self.given}
-
 
 def place_of(url: str) -> Place:
     """Parse a URL. Raises BadInput."""
@@ -194,10 +190,11 @@ class Session:
         self._size = 0
 
     def execute(self, statement: str, bound: Any = None, /) -> Rows:
-        text, rows = translate(statement), Rows(self)
+        text, rows, bound = translate(statement), Rows(self), _named(bound)
         if self._before:
             self._waiting.append((self._before, Rows(self)))
-        self._wait(self._statement_of(text, _named(bound)), rows)
+        call = text if self._prepared is None else self._prepared.call(self._con, text, bound, self.send)
+        self._wait(self._values.mogrify(call, bound), rows)
         if self._before or not _MAY_WAIT.match(text):
             self.send()
         return rows
@@ -253,14 +250,6 @@ class Session:
         while cursor.nextset():
             pass
         return cursor.statusmessage or ""
-
-    def _statement_of(self, text: str, bound: Mapping[str, Any]) -> str:
-        """Return a statement with its values, or the name of the one that the server has prepared."""
-        call = self._prepared.call(text, bound) if self._prepared is not None else None
-        if call is not None and call.made is None:
-            self.send()
-            call = self._prepared.make(self._con, call)  # type: ignore[union-attr]
-        return self._values.mogrify(text if call is None else call.text, bound)
 
     def _wait(self, statement: str, rows: Rows) -> None:
         self._waiting.append((statement, rows))

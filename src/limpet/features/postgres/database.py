@@ -68,9 +68,8 @@ class Database(store.Database):
             self._check_schema(con, create=create and not read_only)
 
     def close(self) -> None:
-        if is_child():
-            return
-        self._pool.close()
+        if not is_child():
+            self._pool.close()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -225,9 +224,10 @@ class Database(store.Database):
             yield con
 
     def _check_schema(self, con: Connection, *, create: bool) -> None:
+        missing = StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
         if not self._has_schema(con):
             if not create:
-                raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
+                raise missing
             con.patient = True
             with con.transaction():
                 con.execute(f"SELECT pg_advisory_xact_lock({_MAKING})")
@@ -236,10 +236,9 @@ class Database(store.Database):
                     con.execute(f"INSERT INTO limpet_rows.schema_version (version) VALUES ({SCHEMA})")
         con.execute("BEGIN")
         con.execute(self._as_tenant)
-        there = con.execute("SELECT 1 FROM store").fetchone() is not None
-        if not there:
+        if con.execute("SELECT 1 FROM store").fetchone() is None:
             if not create:
-                raise StoreMissing(f"no store at {self.path}", hint="`limpet remember` makes one there")
+                raise missing
             for table in ("store", "taken", "sealed", "chain_end"):
                 con.execute(f"INSERT INTO {table} DEFAULT VALUES ON CONFLICT DO NOTHING")
         con.execute("COMMIT")

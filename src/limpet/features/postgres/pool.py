@@ -183,11 +183,12 @@ class Pool:
         """Make a connection. Raises StoreError."""
         wait = self._place.wait if self._place.wait is not None else RETURN_SECONDS if self._had_one else 0.0
         end, pause = time.monotonic() + wait, FIRST_PAUSE
+        options = {name: value for name, value in USUAL.items() if name not in self._place.given}
         if deadline is not None:
             end = min(end, deadline)
         while True:
             try:
-                con = Connection.connect(self._place.conninfo, **self._place.usual(USUAL))
+                con = Connection.connect(self._place.conninfo, **options)
             except psycopg.OperationalError as error:
                 if time.monotonic() + pause > end:
                     raise unreachable(error, self._place.shown, wait) from None

@@ -9,9 +9,10 @@ prepared statements only if it is the one that the connection was made with.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg
 
@@ -25,8 +26,10 @@ _TYPES: dict[type, str] = {int: "bigint", str: "text", bytes: "bytea", float: "d
 _TEXTS = ("unknown", "text")
 _PREPARABLE = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*\Z")
 _NAMED = re.compile(r"%\((\w+)\)s")
-# Statements and types of values that the server cannot prepare.
-refused: set[tuple[str, tuple[type, ...]]] = set()
+# A statement and the types of its values.
+_Key = tuple[str, tuple[type, ...]]
+# Those that the server cannot prepare.
+refused: set[_Key] = set()
 # Names of parameters as psycopg takes them; numbered and unnumbered ones become p1, p2 and so on.
 _PARAMETER = r":\w+|\?\d*"
 _LITERAL = re.compile(r"('(?:[^']|'')*')")
@@ -36,7 +39,6 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r" INDEXED BY \w+", ""),
     # The order of a join is the planner's, which knows how long an array is.
     (r"CROSS JOIN (\w+(?: \w+)?) ON ", r"JOIN \1 ON "),
-    (r"CROSS JOIN (carray\([^)]*\)(?: \w+)?) ON ", r"JOIN \1 ON "),
     (rf"carray\(({_PARAMETER})\)(?: (?!WHERE|CROSS|JOIN)(\w+))?", r"unnest(\1) AS c(value)"),
     (r"j\.type <> 'null'", "json_typeof(j.value) <> 'null'"),
     (r"j\.type IN \('true', 'false'\) AND j\.value = (:\w+)",
@@ -49,6 +51,9 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     (r" LIMIT -1\b", ""),
     (r"IN \(\)", "IN (NULL)"),
     (r"\bifnull\(", "coalesce("),
+    # Of several values, the first a name or behind a space; `max` and `min` of rows stay.
+    (r"\bmax\((?=[:?\w.]+,|\s)", "greatest("),
+    (r"\bmin\((?=[:?\w.]+,|\s)", "least("),
     (r"\btotal\((\w+)\)", r"coalesce(sum(\1), 0)"),
     (r"CAST\((\w\.\w+) AS BLOB\)", r"convert_to((\1)::text, 'UTF8')"),
     (r"\bchar\(", "chr("),
@@ -67,7 +72,6 @@ def translate(statement: str) -> str:
     """Return the statement with psycopg's named parameters."""
     for pattern, new in _PATTERNS:
         statement = pattern.sub(new, statement)
-    statement = _extremes(statement)
     count = 0
 
     def parameter(match: re.Match[str]) -> str:
@@ -83,38 +87,14 @@ def translate(statement: str) -> str:
     return "".join(parts)
 
 
-def _extremes(statement: str) -> str:
-    """Rename `max` and `min` of several values, which have names of their own; those of rows stay."""
-    for name, other in (("max", "greatest"), ("min", "least")):
-        at = 0
-        while (at := statement.find(f"{name}(", at)) >= 0:
-            depth, end, has_comma = 1, at + len(name) + 1, False
-            while depth:
-                depth += {"(": 1, ")": -1}.get(statement[end], 0)
-                has_comma |= depth == 1 and statement[end] == ","
-                end += 1
-            if has_comma:
-                statement = statement[:at] + other + statement[at + len(name) :]
-            at += len(name)
-    return statement
-
-
-class Call(NamedTuple):
-    """A prepared form of a statement."""
-
-    key: tuple[str, tuple[type, ...]]
-    made: str | None  # its name; None: it has yet to be prepared
-    text: str
-
-
 class Prepared:
     """The prepared statements of one connection."""
 
     def __init__(self) -> None:
         self.on = False  # for this transaction
         self._outdated = False
-        self._uses: dict[tuple[str, tuple[type, ...]], int] = {}
-        self._calls: dict[tuple[str, tuple[type, ...]], Call] = {}
+        self._uses: Counter[_Key] = Counter()
+        self._calls: dict[_Key, str] = {}
 
     def served_by(self, con: psycopg.Connection[Any], pid: int | None) -> None:
         """Use prepared statements if the transaction's `pg_backend_pid()` is the connection's own."""
@@ -124,27 +104,32 @@ class Prepared:
         """Stop using prepared statements: a table has changed, and one would give other columns."""
         self.on, self._outdated = False, True
 
-    def call(self, text: str, bound: Mapping[str, Any]) -> Call | None:
-        """Return how to call a statement; None: it is sent as it is."""
+    def call(
+        self, con: psycopg.Connection[Any], text: str, bound: Mapping[str, Any], send: Callable[[], object]
+    ) -> str:
+        """Return a statement as it is to be sent: its call if it is prepared, which it may be now, else itself. `send`:
+        sends the statements that wait."""
         if not self.on:
-            return None
+            return text
         key = (text, tuple(type(bound[name]) for name in _names(text)))
-        there = self._calls.get(key)
-        if there is not None:
-            return there
-        uses = self._uses[key] = self._uses.get(key, 0) + 1
-        if len(self._uses) > 10 * MOST_PREPARED:
-            self._uses.clear()
-        if uses < USES or len(self._calls) >= MOST_PREPARED or key in refused:
-            return None
+        if key in self._calls:
+            return self._calls[key]
+        self._uses[key] += 1
         typed = all(kind is type(None) or _type(kind) for kind in key[1])
-        return Call(key, None, text) if typed and _PREPARABLE.match(text) else None
+        if self._uses[key] < USES or key in refused or not (typed and _PREPARABLE.match(text)):
+            if len(self._uses) > 10 * MOST_PREPARED:
+                self._uses.clear()
+            return text
+        if len(self._calls) < MOST_PREPARED:
+            send()
+            self._make(con, key)
+        return self._calls.get(key, text)
 
-    def make(self, con: psycopg.Connection[Any], call: Call) -> Call | None:
-        """Prepare it, in a transaction of which nothing waits. None: the server does not take it so."""
+    def _make(self, con: psycopg.Connection[Any], key: _Key) -> None:
+        """Prepare a statement, in a transaction of which nothing waits, or note that the server refuses it."""
         name = f"limpet_{len(self._calls)}"
         for text in _TEXTS:
-            statement, types, called = _parts(*call.key, text)
+            statement, types, called = _parts(*key, text)
             try:
                 con.execute(
                     f"SAVEPOINT preparing; PREPARE {name}{types} AS {statement}; RELEASE SAVEPOINT preparing".encode()
@@ -152,10 +137,9 @@ class Prepared:
             except psycopg.ProgrammingError:
                 con.execute("ROLLBACK TO SAVEPOINT preparing; RELEASE SAVEPOINT preparing")
                 continue
-            made = self._calls[call.key] = Call(call.key, name, f"EXECUTE {name}{called}")
-            return made
-        refused.add(call.key)
-        return None
+            self._calls[key] = f"EXECUTE {name}{called}"
+            return
+        refused.add(key)
 
 
 @lru_cache(maxsize=2_000)
