@@ -145,13 +145,12 @@ def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
     report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
     (lesson,) = report.taken
     assert lesson["kind"] == "lesson"
-    error, tried, cause, fix = (
+    error, cause, fix = (
         "`pnpm test` failed (RangeError: Invalid time zone specified: Europe/Kiew)",
-        "so did `pnpm test --no-cache`",
         "tz database",
         "It worked with `TZ=UTC pnpm test`",
     )
-    places = [lesson["content"].index(part) for part in (error, tried, cause, fix)]
+    places = [lesson["content"].index(part) for part in (error, cause, fix)]
     assert places == sorted(places)
 
 

@@ -100,12 +100,7 @@ def _is_taken_back(turns: Sequence[Turn]) -> bool:
 def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) -> str:
     """Return a lesson's text; "" where nothing explains the success."""
     failed, worked, error = _shown(call.command), _shown(retry.command), error_line(call.output)
-    tried = dict.fromkeys(
-        f"`{_shown(one.command)}`" for one in between
-        if one.failed and one.command != call.command and program(one.command) == program(call.command)
-    )  # fmt: skip
-    text = f"`{failed}` failed" + (f" ({error})" if error else "")
-    text += f"; so did {' and '.join(list(tried)[:2])}." if tried else "."
+    text = f"`{failed}` failed ({error})." if error else f"`{failed}` failed."
     edited = any(one.path and one.failed is not True for one in between)
     others = [one.command for one in between if one.failed is False]
     acts = [command for command in others if program(command) not in ("", program(call.command))]

@@ -24,13 +24,10 @@ _PASTED = re.compile(
     r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|E|F)\b\s*[:\]]?\s)|[;{]\s*$"
 )
 # A full stop ends a sentence when a new one follows: not in "e.g. this", "v1. 2", "api.test", "am 1. August".
-_STOP = (
+_END = re.compile(
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bca\.)(?!(?<=\bno\.)\s*\d)(?<!\bNr\.)(?<!\bz\.B\.)(?<!\bbzw\.)"
-    r"(?<!\b[Dd]r\.)(?<!\b[MmDdSs][rst]\.)(?<!\b\d\.)(?<!\b\d\d\.)"
+    r"(?<!\b[Dd]r\.)(?<!\b[MmDdSs][rst]\.)(?<!\b\d\.)(?<!\b\d\d\.)[\"')*“]*\s+(?=[\"'(`*„]*[A-ZÄÖÜ0-9`\"'(*„])"
 )
-_END = re.compile(_STOP + r"[\"')*“]*\s+(?=[\"'(`*„]*[A-ZÄÖÜ0-9`\"'(*„])")
-# Who begins without a capital letter begins all sentences so.
-_HASTY_END = re.compile(_STOP + r"[\"')*]*\s+(?=[\"'(`*]*\w)")
 _MARKUP = re.compile(r"\*\*(.+?)\*\*|__(.+?)__")
 
 
@@ -57,7 +54,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def _split(lines: list[str]) -> Iterator[str]:
     text = _MARKUP.sub(lambda found: found[1] or found[2], " ".join(lines))
-    for part in (_HASTY_END if text[:1].islower() else _END).split(text):
+    for part in _END.split(text):
         sentence = " ".join(part.split())
         if len(sentence) <= LONGEST_CHARACTERS and len(sentence.split()) >= SHORTEST_WORDS:
             yield sentence
