@@ -197,11 +197,13 @@ def test_a_table_that_was_changed_ends_what_was_prepared(both):
     assert ask() == [(1, None)]
 
 
-def test_a_snapshot_knows_its_version_and_may_read_nothing(both):
+def test_what_a_snapshots_beginning_gives_is_waited_for_by_the_first_read(both):
     database = both[1].store.database
     both[1].remember("The rate limit is 100 per minute")
-    with database.snapshot(), database.reading() as con:
-        assert database.version(con) == con.execute("SELECT version FROM store").get > 0
+    with database.snapshot():
+        assert database._mine.reader._con.posted and getattr(database._mine, "version", None) is None
+        with database.reading() as con:
+            assert database.version(con) == database._mine.version > 0
     with database.snapshot():  # nothing is read
         pass
     with database.snapshot():
@@ -220,7 +222,7 @@ def test_a_snapshot_that_could_not_begin_is_an_error_and_the_next_one_begins(bot
         assert database.rows("SELECT 1") == [(1,)]
 
 
-def test_a_snapshot_leaves_no_transaction_open(both):
+def test_no_transaction_is_left_open_by_a_snapshot_whose_end_nobody_waited_for(both):
     import psycopg
 
     database = both[1].store.database

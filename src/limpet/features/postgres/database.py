@@ -92,7 +92,10 @@ class Database(store.Database):
             yield session
             return
         with self._connection() as con:
-            con.begin(self._begin_writing.replace("{wait}", str(wait_ms)))
+            begun = con.execute(self._begin_writing.replace("{wait}", str(wait_ms)))
+            while begun.nextset():  # the last of several statements tells who serves; nothing without a store
+                pass
+            con.prepared.served_by(con, *(begun.fetchone() or (None,)))
             self._mine.writer = session = Session(con, prepared=con.prepared)
             try:
                 yield session
@@ -132,7 +135,8 @@ class Database(store.Database):
     def snapshot(self, deadline: float | None = None) -> Iterator[None]:
         """Give all reads inside one state of the store. Raises StoreError if the server is silent beyond the deadline.
 
-        Snapshots of a process go one by one, as with a file: arrays follow the store from one to the next.
+        Snapshots of a process go one by one, as with a file: arrays follow the store from one to the next. The first
+        read waits for the transaction to begin, so the caller may do something else before.
         """
         if self._current() is not None:
             yield
@@ -142,20 +146,28 @@ class Database(store.Database):
             raise StoreBusy(f"other recalls of {self.path} have taken too long", hint="try again")
         try:
             with self._connection(deadline) as con:
-                row = con.begin(
+                con.post(
                     f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._as_tenant};"
-                    " SELECT pg_backend_pid(), version FROM store"
+                    " SELECT version, pg_backend_pid() FROM store"
                 )
-                self._mine.version = row[1] if row else 0
-                self._mine.reader = Session(con, prepared=con.prepared)
+                self._mine.beginning, self._mine.reader = con, Session(con, prepared=con.prepared)
                 try:
                     yield
                 finally:
-                    self._mine.reader = self._mine.version = None
+                    self._mine.beginning = self._mine.reader = self._mine.version = None
                     if not con.closed:
-                        con.execute("COMMIT")
+                        con.finish()
+                        con.post("COMMIT")
         finally:
             self._turn.release()
+
+    def _begin(self, con: Connection) -> None:
+        """Read what the beginning of a snapshot has given: the store's version, 0 without a store, and who serves."""
+        self._mine.beginning = None
+        *_, last = con.finish()
+        version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)
+        self._mine.version = version
+        con.prepared.served_by(con, pid)
 
     def version(self, con: Session) -> int:
         """Return a value that changes with every commit, by any process."""
@@ -201,6 +213,9 @@ class Database(store.Database):
 
     def _current(self) -> Session | None:
         """Return the transaction that this thread is in."""
+        beginning = getattr(self._mine, "beginning", None)
+        if beginning is not None:
+            self._begin(beginning)
         return getattr(self._mine, "writer", None) or getattr(self._mine, "reader", None)
 
     @contextlib.contextmanager

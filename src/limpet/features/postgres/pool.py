@@ -14,8 +14,9 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
-from psycopg.pq.abc import PGconn
+from psycopg.generators import fetch_many
+from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGconn, PGresult
 
 from ...model.errors import StoreBusy, StoreError
 from ...model.forks import refuse_child
@@ -46,6 +47,7 @@ class Connection(psycopg.Connection[Any]):
     deadline: float | None = None
     patient = False  # of statements that take as long as they take
     warned = False
+    posted = False  # something was sent, and nobody has read yet what it gave
 
     def __init__(self, pgconn: PGconn) -> None:
         super().__init__(pgconn)
@@ -54,14 +56,22 @@ class Connection(psycopg.Connection[Any]):
     def note(self, notice: psycopg.errors.Diagnostic) -> None:
         self.warned |= notice.severity_nonlocalized == "WARNING"
 
-    def begin(self, statements: str) -> Any:
-        """Begin a transaction by statements of which the last reads `pg_backend_pid()`, first; return its row."""
-        cursor = self.execute(statements.encode())
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone()  # None without a store
-        self.prepared.served_by(self, row[0] if row else None)
-        return row
+    def post(self, statement: str) -> None:
+        """Send what nobody waits for. Whoever has the connection next reads what it gave."""
+        self.pgconn.send_query(statement.encode())
+        self.pgconn.flush()
+        self.posted = True
+
+    def finish(self) -> list[PGresult]:
+        """Read the results of the statements sent so far. Raises the server's error if one failed."""
+        if not self.posted:
+            return []
+        results: list[PGresult] = self.wait(fetch_many(self.pgconn))
+        self.posted = False
+        for result in results:
+            if result.status == ExecStatus.FATAL_ERROR:
+                raise psycopg.errors.error_from_result(result)
+        return results
 
     def wait(self, gen: Generator[Any, Any, Any], *given: Any, **named: Any) -> Any:
         now = time.monotonic()
@@ -118,7 +128,11 @@ class Pool:
                 return
             del _SHARED[self._key]
         while self._idle:
-            self._idle.pop()[1].close()
+            con = self._idle.pop()[1]
+            con.deadline = time.monotonic()
+            with contextlib.suppress(psycopg.Error, Silent):
+                con.finish()  # what was sent is done, and not only on its way
+            con.close()
 
     @contextlib.contextmanager
     def lent(self, deadline: float | None = None) -> Iterator[Connection]:
@@ -135,7 +149,7 @@ class Pool:
             try:
                 yield con
             finally:
-                if con.info.transaction_status == TransactionStatus.IDLE and not self._closed:
+                if (con.posted or con.info.transaction_status == TransactionStatus.IDLE) and not self._closed:
                     con.deadline, con.patient = None, False
                     self._idle.append((time.monotonic(), con))
                 else:
@@ -148,6 +162,13 @@ class Pool:
             since, con = self._idle.pop()
             trusted = time.monotonic() - since <= TRUSTED_SECONDS
             con.deadline = deadline if trusted else time.monotonic()
+            try:
+                con.finish()
+            except Silent:
+                if trusted:  # it has been waited for as long as for any answer
+                    raise
+            except psycopg.Error:
+                con.close()
             with contextlib.suppress(psycopg.Error, Silent):
                 for _ in range(2):  # whether the server has ended it, without asking: its last words, then the end
                     con.pgconn.consume_input()
