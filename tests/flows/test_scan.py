@@ -116,7 +116,9 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
             "password=[redacted:password]", "Nothing to hide here",
         }  # fmt: skip
         assert kept["About the router"].importance == 0.9
-        assert {after[told].now, after[tagged].now} == {one.id for text, one in kept.items() if "router" in text or "staging" in text}
+        assert {after[told].now, after[tagged].now} == {
+            one.id for text, one in kept.items() if "router" in text or "staging" in text
+        }
         plain = kept["Nothing to hide here"].id
         assert memory.graph.path(after[tagged].now, plain).found and memory.graph.path(plain, after[told].now).found
         assert kept["About the router"].topics == ("pw: [redacted:password]",)
