@@ -72,7 +72,7 @@ def _of_store(store: dict[str, Any], embedder: Any, *, changes: bool) -> Iterato
                 for a in range(b)
                 if times[b] > times[a] and best in (shown[a], shown[b])
             ]
-            for (_, b), values in features(found, first, ranking.scores, pairs, cosines).items():
+            for (_, b), values in features(found, first, times, ranking.scores, pairs, cosines).items():
                 yield values, shown[b] == best, WEIGHT_OF_CHANGES if changes else 1.0
 
 

@@ -20,7 +20,7 @@ from .judge_rows import ALONE, NOTES_HELD_BACK, note_stores
 NAMES = tuple(FEATURES)
 # Weights that are not learned: `recent` speaks in too few questions, `word_vectors` only where no vectors take part;
 # docs/log.md.
-CHOSEN = {"recent": 0.5, "word_vectors": 8.0}
+CHOSEN = {"word_vectors": 8.0}
 HELD_BACK = "own, held back"
 WITHOUT = np.array([1.0] * len(NAMES) + [0.0])
 

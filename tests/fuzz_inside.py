@@ -171,7 +171,7 @@ class Mcp(Target):
 class Dates(Target):
     def try_one(self, rng):
         said = text(rng)
-        dates.spans(said, NOW), dates.mentioned(said), dates.asks_when(said), dates.tells_when(said)
+        dates.spans(said, NOW), dates.mentioned(said), dates.asks_when(said), dates.stretch(said, NOW)
         try:
             parse_time(said, now=NOW)
         except LimpetError:

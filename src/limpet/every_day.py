@@ -240,7 +240,7 @@ class EveryDay:
         return recall_lookup.get(self._context, id, known_at=known_at)
 
     def show(self, id: str) -> Memory:
-        """Return a memory as `get` does, and count it as used.
+        """Return a memory as `get` does, and count it as used. One without topics has some `suggested`.
 
         >>> id = memory.remember("Deploys go out on Tuesdays").id
         >>> _ = memory.show(id)

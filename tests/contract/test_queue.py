@@ -102,7 +102,7 @@ def test_a_job_that_failed_for_good_lies_dead_until_it_is_revived(queue):
     assert [(job.subject, job.attempts) for job in lease(queue, at=301, until=400)] == [(11, 1), (12, 1)]
 
 
-def test_a_new_text_waits_for_its_vector_and_so_does_an_edited_one(store, scribe):
+def test_a_new_text_waits_for_its_vector_and_so_does_an_edited_or_tagged_one(store, scribe):
     id = scribe.remember("one")
     now = scribe.clock.now()
     first = body_of(store, id)
@@ -110,8 +110,11 @@ def test_a_new_text_waits_for_its_vector_and_so_does_an_edited_one(store, scribe
     store.jobs.finish("embed", [first])
 
     scribe.change("pinned", id)
-    scribe.change("tagged", id, topics=["x"], metadata={})
+    scribe.change("tagged", id, topics=[], metadata={"priority": 2})
     assert store.jobs.backlog("embed", now) == 0
+    scribe.change("tagged", id, topics=["x"], metadata={})
+    assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [first]
+    store.jobs.finish("embed", [first])
     scribe.change("edited", id, "two")
     assert [job.subject for job in lease(store, kind="embed", at=now, until=now + 1)] == [body_of(store, id)]
 

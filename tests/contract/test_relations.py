@@ -74,3 +74,24 @@ def test_an_erased_memory_is_in_no_verdict(store, scribe, pair):
 def test_all_can_be_forgotten(store, pair):
     assert store.relations.drop() == 1
     assert store.relations.of(pair) == [] == store.relations.counts()
+
+
+def test_what_a_memory_weighs_is_no_relation_to_another(store, scribe):
+    id = scribe.remember("Ana is allergic to peanuts")
+    store.relations.add([Relation(id, id, "weighs", "sure", 0.75, MODEL)])
+    assert store.relations.weights([id, bytes(16)]) == {id: 0.75} and store.relations.weights([]) == {}
+    assert store.relations.of([id]) == [] == store.relations.counts() == store.edges.warnings([id])
+    assert store.relations.newer_texts([body_of(store, id)]) == []
+    scribe.purge(id)
+    assert store.relations.weights([id]) == {}
+
+
+def test_what_stands_for_a_text_is_all_that_replaced_it_one_after_the_other(store, scribe, clock):
+    first, then, last = (scribe.remember(text) for text in ("Jenkins", "Actions", "Forgejo"))
+    for old, new in ((first, then), (then, last)):
+        scribe.change("superseded", old, by=new.hex(), valid_to=clock.now())
+    bodies = [body_of(store, id) for id in (first, then, last)]
+    assert sorted(store.search.standing_for(bodies)) == [
+        (bodies[0], bodies[1]), (bodies[0], bodies[2]), (bodies[1], bodies[2])
+    ]  # fmt: skip
+    assert store.search.standing_for([bodies[2]]) == [] == store.search.standing_for([])

@@ -197,7 +197,7 @@ def test_texts_without_a_vector_are_named_in_order_and_in_portions(store, scribe
 
 def test_texts_are_read_by_body(store, scribe):
     bodies = [body_of(store, scribe.remember(text)) for text in ("one", "two")]
-    assert {num: text for num, text, _ in store.search.texts([*bodies, 999])} == dict(
+    assert {num: text for num, text, *_ in store.search.texts([*bodies, 999])} == dict(
         zip(bodies, ("one", "two"), strict=True)
     )
     assert store.search.texts([]) == []

@@ -269,7 +269,7 @@ def test_an_explanation_adds_up_to_the_score(memory, clock):
     for one in found.items:
         total = sum(part.contribution for part in one.why.signals.values())
         assert one.score == pytest.approx(total, abs=1e-6)
-        assert set(one.why.signals) >= {"vector", "use", "decay", "importance", "confidence", "feedback"}
+        assert set(one.why.signals) >= {"vector", "use", "importance", "confidence", "feedback"}
         shown = one.as_dict()["why"]
         assert shown["signals"]["vector"]["raw"] == pytest.approx(one.why.signals["vector"].raw, abs=1e-3)
     ranks = sorted(one.why.signals["vector"].rank for one in found.items)

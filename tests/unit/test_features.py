@@ -59,11 +59,6 @@ def test_a_neighbour_counts_by_how_brief_the_memory_itself_is():
     assert found["coverage_around"] == pytest.approx([0.25 / 2, 0.75 / 2, 0.25])
 
 
-def test_the_answer_to_a_question_stands_after_it_in_the_same_session():
-    turns = [(1, 1, "Ana", 0, 0, 0), (1, 2, "Ben", 0, 0, 0), (2, 2, "Ben", 0, 0, 0), (0, 2, None, 0, 0, 0)]
-    assert talk(*turns, asked=[1.0, 0.0, 0.0, 0.0])["answer"] == [0.0, 1.0, 0.0, 0.0]
-
-
 def test_a_session_is_judged_by_all_its_candidates_and_what_is_in_none_is_one_of_its_own():
     turns = [(1, 1, "Ana", 9, 0.5, 0), (1, 9, "Ben", 9, 0.25, 0), (0, 0, None, 9, 1.0, 0)]
     found = talk(*turns, cosines=[0.9, 0.5, 1.0])
@@ -129,13 +124,6 @@ def test_time_agrees_by_parts_of_dates_and_by_stretches():
     assert talk(*turns, query="what happened in march?", valid_from=times)["date"] == [0.0, 0.0, 1.0]
     assert talk(*turns, query="what happened yesterday?", valid_from=times)["date"] == [0.0, 1.0, 0.0]
     assert talk(*turns, query="what?", valid_from=times)["date"] == [0.0, 0.0, 0.0]
-
-
-def test_a_question_about_the_latest_prefers_what_is_not_older_than_the_others():
-    turns = [(0, 0, None, 9, 0, 0)] * 3
-    times = [AT - 2 * DAY, AT - DAY, AT]
-    assert talk(*turns, query="the latest release", valid_from=times)["recent"] == [0.0, 0.5, 1.0]
-    assert talk(*turns, query="the release", valid_from=times)["recent"] == [0.0, 0.0, 0.0]
 
 
 def test_length_fades_for_a_question_whose_words_no_text_has():

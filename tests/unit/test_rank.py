@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.rank.adjust import confidence_of, factors
+from limpet.rank.adjust import confidence_of, factors, worth
 from limpet.rank.constants import DECAY_PER_DAY
 from limpet.recall.index import PriorFactors
 
@@ -32,21 +32,38 @@ def prior(name, now=0, **given):
 
 @pytest.mark.parametrize(("uses", "expected"), [(0, 1.0), (1, 1.0693), (10, 1.2398), (100, 1.4615)])
 def test_use_boosts_by_a_tenth_of_its_logarithm(uses, expected):
-    assert prior("use", uses=uses) == pytest.approx(expected, abs=1e-4)
+    assert prior("use", uses=uses, used_at=0) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize(("kind", "rate"), [("skill", 0.002), ("lesson", 0.005), ("fact", 0.01), ("inference", 0.02)])
-def test_what_was_used_once_decays_by_its_kind(kind, rate):
+def test_uses_fade_by_the_kind_since_the_last_one_and_are_never_gone(kind, rate):
     assert DECAY_PER_DAY[kind] == rate
-    assert prior("decay", 7 * DAY, kind=kind, uses=1_000, used_at=0) == pytest.approx(math.exp(-7 * rate))
-    old = prior("decay", 100_000 * DAY, kind=kind, uses=3, used_at=0)
-    assert old == pytest.approx(1 / prior("use", uses=3))
+    after = [prior("use", days * DAY, kind=kind, uses=3, used_at=0) for days in (7, 69, 669)]
+    assert after[0] == pytest.approx(1 + 0.1 * math.log1p(3 * math.exp(-7 * rate)))
+    assert after[0] > after[1] > after[2] > 1
 
 
-def test_never_used_pinned_or_used_in_the_future_does_not_decay():
-    assert prior("decay", 999 * DAY, kind="inference", uses=1) == 1.0
-    assert prior("decay", 999 * DAY, kind="inference", uses=1, used_at=0, pinned=True) == 1.0
-    assert prior("decay", 0, kind="inference", uses=1, used_at=5 * DAY) == 1.0
+def test_never_used_pinned_or_used_in_the_future_does_not_fade():
+    assert prior("use", 999 * DAY, kind="inference") == 1.0
+    assert prior("use", 999 * DAY, kind="inference", uses=1, used_at=0, pinned=True) == pytest.approx(1.0693, abs=1e-4)
+    assert prior("use", 0, kind="inference", uses=1, used_at=5 * DAY) == pytest.approx(1.0693, abs=1e-4)
+
+
+def valued(days=0, stated=0, weighs=0.0, **given):
+    """What a memory is worth among others that answer as well."""
+    return worth(PriorFactors(**FACTS | given), stated, weighs, days * DAY)
+
+
+def test_worth_falls_for_months_and_what_was_used_or_stated_since_keeps_more():
+    assert valued(0) == 0 > valued(30) > valued(400) > valued(800)
+    assert valued(400, kind="skill") > valued(400, kind="lesson") > valued(400) > valued(400, kind="inference")
+    assert valued(669, uses=3, used_at=600 * DAY) > valued(669, uses=3, used_at=0) > valued(669)
+    assert valued(400, stated=390 * DAY) > valued(400) < valued(400, pinned=True) == 0
+
+
+def test_what_weighs_more_outranks_age_and_an_event_or_an_opinion_comes_behind():
+    assert valued(2_000, weighs=1.0) > valued(0, weighs=0.5) > valued(0)
+    assert valued(0) > valued(0, kind="episode") == valued(0, kind="opinion")
 
 
 def test_importance_and_confidence_move_a_score_a_little_and_a_dead_opinion_a_good_deal():
@@ -107,9 +124,13 @@ def test_every_kind_has_a_decay_rate():
     assert set(DECAY_PER_DAY) == set(KINDS)
 
 
-@given(st.sampled_from(sorted(DECAY_PER_DAY)), st.integers(1, 10_000), st.integers(0, 100_000), st.booleans())
-def test_what_was_used_is_at_no_time_worth_less_than_what_never_was(kind, uses, days, pinned):
-    given = {"kind": kind, "uses": uses, "used_at": 0, "pinned": pinned}
-    worth = prior("use", days * DAY, **given) * prior("decay", days * DAY, **given)
+@given(
+    st.sampled_from(sorted(DECAY_PER_DAY)), st.integers(1, 10_000), st.integers(0, 100_000), st.integers(0, 100_000),
+    st.booleans(),
+)  # fmt: skip
+def test_what_was_used_is_at_no_time_worth_less_than_what_never_was(kind, uses, days, used, pinned):
+    given = {"kind": kind, "pinned": pinned}
+    at = {"uses": uses, "used_at": min(used, days) * DAY}
 
-    assert worth >= 1.0 - 1e-12
+    assert prior("use", days * DAY, **given, **at) >= prior("use", days * DAY, **given) == 1.0
+    assert valued(days, **given, **at) >= valued(days, **given) - 1e-12

@@ -14,7 +14,6 @@ from limpet.text.dates import (
     asks_when,
     mentioned,
     spans,
-    tells_when,
 )
 from limpet.text.describe import date_words
 from limpet.text.normalise import fingerprint, normalise
@@ -420,12 +419,6 @@ def test_questions_about_a_time(question):
 @pytest.mark.parametrize("question", ["what broke when we moved", "who moved", "", "how many"])
 def test_questions_about_something_else(question):
     assert not asks_when(question)
-
-
-@pytest.mark.parametrize(("text", "tells"), [("We moved last week", True), ("in 2023", True), ("March was wet", True),
-                                             ("we march on", False), ("you may go", False), ("", False)])  # fmt: skip
-def test_texts_that_tell_a_time(text, tells):
-    assert tells_when(text) == tells
 
 
 def test_messages_say_how_many_of_what():

@@ -102,8 +102,10 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
     marks += [f"source {item.source_state}"] * bool(item.source_state)
     if marks:
         line(MARGIN + paint("  ".join(map(flat, marks)), DIM))
-    for what, (id, other) in item.history():
+    for what, (id, other, *why) in item.history():
         line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
+        for reason in why:
+            line(MARGIN + paint(cut(f"because: {flat(reason)}", LEFT_OUT_WIDTH), YELLOW))
     if item.disputed_by:
         line(MARGIN + paint(f"disputed: see {shorten_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
@@ -164,6 +166,7 @@ def _facts(memory: Memory) -> dict[str, str]:
         "content": memory.content,
         "scope": memory.scope,
         "topics": " ".join("#" + topic for topic in memory.topics),
+        "suggested": " ".join("#" + topic for topic in memory.suggested),
         "key": memory.key or "",
         "valid": f"from {moment(memory.valid_from)}{ends}",
         "recorded": moment(memory.created_at),

@@ -15,6 +15,7 @@ from ..model.edges import TEMPORAL, Edge
 from ..model.encode import INLINE, Holds, JsonForm, encode
 from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
+from ..recall.lookup import reason_of
 from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # Memories that a search for a path looks at before it gives up: about a second.
@@ -348,13 +349,8 @@ def chain(view: View, id: str, *, limit: int) -> Chain:
     back = [id for id in walks[0].depths if id != start]
     forward = [id for id in walks[1].depths if id != start and id not in walks[0].depths]
     before, after = view.nodes(reversed(back)), view.nodes(forward)
-    reasons: dict[str, str] = {}
-    for node in (*before, view.node(memory), *after):
-        # Why memories were replaced, from the ledger, where somebody said so.
-        for event in view.store.ledger.events(memory=raw_id(node)) if node.standing == "superseded" else ():
-            known = view.known_at is None or event.at <= view.known_at
-            if event.type == "superseded" and known and event.data.get("why"):
-                reasons[node.id] = str(event.data["why"])
+    replaced = [node for node in (*before, view.node(memory), *after) if node.standing == "superseded"]
+    reasons = {node.id: why for node in replaced if (why := reason_of(view.store, raw_id(node), view.known_at))}
     read = view.store.relations.same_as(start)
     same = view.nodes(
         map(raw_id, [*view.store.graph.merged_into([start], view.where()), *view.memories(read).values()])

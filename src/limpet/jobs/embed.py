@@ -116,14 +116,14 @@ def _embed(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[J
     have = dict(store.vectors.exact(row.num, [job.subject for job in jobs]))
     texts = [text for text in store.search.texts([job.subject for job in jobs]) if text[0] not in have]
     if texts:
-        vectors = embedder.embed_passages([searchable(text, key) for _, text, key in texts])
+        vectors = embedder.embed_passages([searchable(text, key, [topics or ""]) for _, text, key, topics in texts])
         if vectors.shape != (len(texts), row.dimensions):
             # No text's fault: one by one, a single vector for all would pass for that of each.
             raise WrongShape(
                 f"{embedder.name}: embed_passages gave an array of shape {vectors.shape} for {len(texts)} texts, where"
                 f" {(len(texts), row.dimensions)} belongs"
             )
-        made = encode_for_store([num for num, _, _ in texts], vectors)
+        made = encode_for_store([text[0] for text in texts], vectors)
         if jobs[0].kind == KIND:
             store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
             return len(jobs)

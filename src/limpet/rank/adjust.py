@@ -1,4 +1,5 @@
-"""The prior of a memory, whatever the query: use, decay, importance, confidence and feedback, a factor each. Pure."""
+"""What a memory is worth, whatever the query: use, importance, confidence and feedback, a factor each; and the prior
+among memories that answer alike. Pure."""
 
 from __future__ import annotations
 
@@ -20,33 +21,46 @@ MICROSECONDS_PER_DAY = 86_400_000_000
 DOUBTFUL = "doubtful"
 
 
-@lru_cache(maxsize=1024)  # most candidates share their factors: never used, stated once
+@lru_cache(maxsize=1024)  # most candidates share their factors on a day: never used, stated once
 def factors(prior: PriorFactors, now: int) -> dict[str, float]:
     """Return the factors by which a memory's own history changes its score, whatever the query. Times in microseconds.
 
-    `use`: 1 + 0.1 ln(1 + uses), 1.24 after ten uses. `decay`: what is left of that since the last use; it takes back
-    what use gave and no more. `importance`: 0.9 to 1.1 for 0 to 1; above the usual 0.5 it fades to it since the memory
-    was last stated or used. `confidence`: 0.955 for a single statement of an agent, 0.98 for one of the user, 0.665 for
-    an opinion nobody repeated. `feedback`: 1 when `useful` answers the other verdicts, else less, down to a bound.
+    `use`: 1 + 0.1 ln(1 + uses), 1.24 after ten uses; the uses fade since the last one. `importance`: 0.9 to 1.1 for 0
+    to 1; above the usual 0.5 it fades to it since the memory was last stated or used. `confidence`: 0.955 for a single
+    statement of an agent, 0.98 for one of the user, 0.665 for an opinion nobody repeated. `feedback`: 1 when `useful`
+    answers the other verdicts, else less, down to a bound.
     """
-    rate = C.DECAY_PER_DAY[prior.kind]
-    use = 1.0 + C.USE_BOOST * math.log1p(prior.uses)
-    decay, importance = 1.0, prior.importance
-    if prior.used_at is not None and not prior.pinned:
-        decay = max(1.0 / use, math.exp(-rate * max(0, now - prior.used_at) / MICROSECONDS_PER_DAY))
-    if importance > C.USUAL_IMPORTANCE and not prior.pinned:
-        days = max(0, now - max(prior.observed_at_us, prior.used_at or 0)) / MICROSECONDS_PER_DAY
-        importance = C.USUAL_IMPORTANCE + (importance - C.USUAL_IMPORTANCE) * math.exp(-rate * days)
+    importance = prior.importance
+    if importance > C.USUAL_IMPORTANCE:
+        left = fresh(prior, max(prior.observed_at_us, prior.used_at or 0), now)
+        importance = C.USUAL_IMPORTANCE + (importance - C.USUAL_IMPORTANCE) * left
     sure = confidence_of(prior, now)
     doubted = 1.0 - C.DOUBT_SPAN * max(0.0, 1.0 - sure / C.OBSERVED_PER_DAY)
     loss = max(0, prior.not_useful + C.VERDICT_WORTH * ((0 if prior.trust == "user" else prior.wrong) - prior.useful))
     return {
-        "use": use,
-        "decay": decay,
+        "use": 1.0 + C.USE_BOOST * math.log1p(_uses(prior, now)),
         "importance": 1.0 + C.IMPORTANCE_SPAN * 2 * (importance - 0.5),
         "confidence": (1.0 - C.CONFIDENCE_SPAN * (1.0 - sure)) * doubted,
         "feedback": 1.0 - C.FEEDBACK_SPAN * loss / (loss + C.FEEDBACK_HALF),
     }
+
+
+def fresh(prior: PriorFactors, since: int, now: int) -> float:
+    """Return how much is left of a memory after a time, 1 to 0; pinned ones do not fade."""
+    days = 0.0 if prior.pinned else max(0, now - since) / MICROSECONDS_PER_DAY
+    return math.exp(-C.DECAY_PER_DAY[prior.kind] * days)
+
+
+def _uses(prior: PriorFactors, now: int) -> float:
+    return 0.0 if prior.used_at is None else prior.uses * fresh(prior, prior.used_at, now)
+
+
+def worth(prior: PriorFactors, stated: int, weighs: float, now: int) -> float:
+    """Return the worth of a memory among others that answer as well, in log-odds: by its uses, its age since it was
+    `stated` or used, what it `weighs` (0 to 1), and whether it tells an event or an opinion."""
+    left = fresh(prior, max(stated, prior.used_at or 0), now)
+    passing = prior.kind in ("episode", "opinion")
+    return C.USED * math.log1p(_uses(prior, now)) - C.FADED * (1 - left) + C.WEIGHTY * weighs - C.PASSING * passing
 
 
 def doubts(memory: Stated) -> int:

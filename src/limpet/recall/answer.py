@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant
 from ..model.dataclass import NamedTuple, dataclass, field
-from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, decoded, rounded, rows
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, decoded, encode, rounded
 from ..model.ids import format_id
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
 from .lookup import INDEXED, source_states
-from .newer import disputes
+from .newer import Told, disputes, ended
 from .pack import Packed, pack
-from .plan import Plan, asks_past, before_event, within_time
+from .plan import Plan, within_time
 from .relevance import IN_TIME, note
 from .score import Ranking, contributions, rank
 
@@ -29,11 +29,17 @@ if TYPE_CHECKING:
     from ..store import Store
     from .explain import Explanation
     from .semantic import SemanticSearch
-    from .sessions import SessionRecall
+
+# What every answer says about itself.
+HOW_IT_WENT = ("relevance", "relevant", "note", "missing", "elapsed_ms", "notes", "truncated")
+
+
+def _other(other: Told) -> dict[str, str]:
+    return dict(zip(("id", "content", "because"), other, strict=False))
+
 
 # JSON of one other memory, and of several.
-_OTHER = OPTIONAL | {"form": lambda pair: {"id": pair[0], "content": pair[1]}}
-_OTHERS = OPTIONAL | rows("id", "content")
+_OTHER, _OTHERS = OPTIONAL | {"form": _other}, OPTIONAL | {"form": lambda others: [*map(_other, others)]}
 
 
 class SignalTrace(NamedTuple):
@@ -89,10 +95,11 @@ class Item(JsonForm):
     metadata: dict[str, object]
     # Ids of held memories that contradict it.
     disputed_by: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
-    # Id and text of what likely replaced it, of what says that it is over, of what it surely replaced, newest first.
-    newer: tuple[str, str] | None = field(default=None, metadata=_OTHER)
-    resolved_by: tuple[str, str] | None = field(default=None, metadata=_OTHER)
-    before: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
+    # Id and text of what replaced it or likely did, of what says that it is over, of what it replaced, newest first;
+    # and why, where somebody said so.
+    newer: Told | None = field(default=None, metadata=_OTHER)
+    resolved_by: Told | None = field(default=None, metadata=_OTHER)
+    before: tuple[Told, ...] = field(default=(), metadata=_OTHERS)
     # Of what was merged into it and answers the question: id and text.
     also_said: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
     why: Trace | None = field(default=None, metadata=OPTIONAL)
@@ -102,9 +109,9 @@ class Item(JsonForm):
     valid_to = MaybeInstant("valid_to_us")
     recorded_at = Instant("recorded_at_us")
 
-    def history(self) -> list[tuple[str, tuple[str, str]]]:
+    def history(self) -> list[tuple[str, Told]]:
         """Return what replaced the memory, what it replaced and what was merged into it: [(newer, over, before or also
-        said, (id, text))]."""
+        said, (id, text, why?))]."""
         after = [(what, pair) for what, pair in (("newer", self.newer), ("over", self.resolved_by)) if pair is not None]
         return after + [("before", pair) for pair in self.before] + [("also said", pair) for pair in self.also_said]
 
@@ -115,24 +122,27 @@ class Item(JsonForm):
         given |= {name: tuple(given[name]) for name in ("topics", "disputed_by") if name in given}
         given |= {name: tuple(given[name].values()) for name in ("newer", "resolved_by") if name in given}
         for name in ("before", "also_said"):
-            given[name] = tuple((other["id"], other["content"]) for other in given.get(name, ()))
+            given[name] = tuple(tuple(other.values()) for other in given.get(name, ()))
         return cls(**given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall(Holds[Item]):
+class Recall(JsonForm, Holds[Item]):
     """Memories by their scores, best first, and which signals could not be asked (`notes` says why)."""
+
+    SHOWN = ("query", "items", *HOW_IT_WENT, "explained")
 
     query: str
     items: list[Item]
     missing: list[str] = field(default_factory=list)
-    notes: dict[str, str] = field(default_factory=dict)
-    elapsed_ms: float = 0.0
-    truncated: bool = False  # the token budget left something out
-    relevance: float = 0.0  # probability that something among the items answers the query
+    notes: dict[str, str] = field(default_factory=dict, metadata=OPTIONAL)
+    elapsed_ms: float = field(default=0.0, metadata=rounded(3))
+    truncated: bool = field(default=False, metadata=OPTIONAL)  # the token budget left something out
+    relevance: float = field(default=0.0, metadata=rounded(4))  # probability that an item answers the query
     relevant: bool = True  # False: nothing relevant was found; the items are only the nearest there are
     note: str = ""  # the same in a sentence
-    explained: Explanation | None = None  # how it was read and what was left out, if that was asked for
+    # How it was read and what was left out, if that was asked for.
+    explained: Explanation | None = field(default=None, metadata=OPTIONAL)
     # An item's id -> ids of the near-duplicates that it stands for.
     also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -143,31 +153,13 @@ class Recall(Holds[Item]):
         also = {item["id"]: tuple(item["also"]) for item in shown["items"] if "also" in item}
         return cls(**decoded(cls, shown, without=("explained",)) | {"items": items, "also": also})
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """Return {"query", "items", "relevance", "relevant", "note", "missing", "elapsed_ms"}, and more if there is."""
-        items = [
-            item.as_dict() | ({"also": list(self.also[item.id])} if item.id in self.also else {}) for item in self.items
-        ]
-        shown = {"query": self.query, "items": items} | how_it_went(self)
-        if self.explained is not None:
-            shown["explained"] = self.explained.as_dict()
+        shown = encode(self)
+        for item in shown["items"]:
+            if item["id"] in self.also:
+                item["also"] = list(self.also[item["id"]])
         return shown
-
-
-def how_it_went(answer: Recall | SessionRecall) -> dict[str, object]:
-    """Return the fields that every answer has about itself, as JSON."""
-    shown: dict[str, object] = {
-        "relevance": round(answer.relevance, 4),
-        "relevant": answer.relevant,
-        "note": answer.note,
-        "missing": answer.missing,
-        "elapsed_ms": round(answer.elapsed_ms, 3),
-    }
-    if answer.notes:
-        shown["notes"] = answer.notes
-    if answer.truncated:
-        shown["truncated"] = True
-    return shown
 
 
 def recall(
@@ -180,12 +172,11 @@ def recall(
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
     with store.snapshot(plan.deadline):
-        plan = before_event(store, plan)
         timed = within_time(semantic, plan)
-        candidates = find_candidates(store, semantic, timed)
+        candidates = find_candidates(store, semantic, timed, ended=True)
         is_known = bool(candidates.table.rows)
         if timed.in_time and not is_known:
-            candidates = find_candidates(store, semantic, plan)  # the nearest are shown
+            candidates = find_candidates(store, semantic, plan, ended=True)  # the nearest are shown
         else:
             plan = timed
         ranking = rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
@@ -197,10 +188,8 @@ def recall(
             from .explain import explanation
 
             explained = explanation(store, semantic, plan, candidates, packed, lower=len(ranking.order))
-    # The first is the value that a key has now, and the question asks for what was.
-    before = bool(items and items[0].key) and plan.timeless and asks_past(plan.query)
     likely, relevant = (float(is_known), is_known) if timed.in_time else (ranking.relevance, ranking.relevant)
-    said = note(likely, relevant, shown=items, missing=candidates.missing, asks_before=before)
+    said = note(likely, relevant, shown=items, missing=candidates.missing)
     also = {}
     for i, others in packed.also.items():
         also[format_id(candidates.table.ids[i])] = tuple([format_id(candidates.table.ids[other]) for other in others])
@@ -267,8 +256,8 @@ def as_items(
 def _changes(store: Store, candidates: Candidates, ranking: Ranking, i: int, before: Sequence[int]) -> dict[str, Any]:
     """Return the fields of an item that name what changed it and what it replaced."""
     newer, what = ranking.changed.get(i, (i, ""))
-    after, *earlier = [(memory.id, memory.content) for memory in candidates.memories(store, [newer, *before])]
+    own, after, *earlier = ended(store, candidates, [i, newer, *before])
     changes: dict[str, Any] = {"before": tuple(earlier)}
     if what:
-        changes["resolved_by" if what.startswith("resolves") else "newer"] = after
+        changes["resolved_by" if what.startswith("resolves") else "newer"] = (*after[:2], *own[2:])
     return changes

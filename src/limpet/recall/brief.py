@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from ..model.clock import Instant, MaybeInstant, format_time
 from ..model.dataclass import dataclass, field
-from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, rounded
+from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, encode, rounded
 from ..model.errors import counted
 from ..model.memory import KINDS
 from ..text.blocks import neutral, word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Section -> its heading, in the order of the page.
 SECTIONS = {
@@ -85,15 +89,18 @@ class BriefItem(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caution:
+class Caution(JsonForm):
     """A warning about an item. `at`: when it was corrected, or last stated or used."""
+
+    SHOWN = ("about", "what", "text", "other", "replaced", "at_us")
 
     about: str  # short id of the item
     what: str  # contradicts, newer, corrected, stale
-    other: BriefItem | None = None  # the memory that contradicts it or is newer
+    other: BriefItem | None = field(default=None, metadata=OPTIONAL)  # the memory that contradicts it or is newer
     shown: bool = False  # the other one is among the items
-    at_us: int | None = None
-    replaced: tuple[str, ...] = ()  # ids of what it replaced; their texts no longer hold and are not shown
+    at_us: int | None = field(default=None, metadata=TIME | OPTIONAL)
+    # Ids of what it replaced; their texts no longer hold and are not shown.
+    replaced: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
     replaced_short: tuple[str, ...] = ()
     at = MaybeInstant("at_us")
 
@@ -109,16 +116,9 @@ class Caution:
         tail = self.other.short if self.shown else f"{self.other.mark} {self.other.text}"
         return f"{self.about} {'may be outdated, newer is' if self.what == 'newer' else 'contradicts'} {tail}"
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """Return {"about", "what", "text", "other"?, "replaced"?, "at"?}."""
-        shown: dict[str, object] = {"about": self.about, "what": self.what, "text": self.text}
-        if self.other is not None:
-            shown["other"] = {"id": self.other.id} if self.shown else self.other.as_dict()
-        if self.replaced:
-            shown["replaced"] = list(self.replaced)
-        if self.at is not None:
-            shown["at"] = format_time(self.at)
-        return shown
+        return encode(self) | ({"other": {"id": self.other.id}} if self.other is not None and self.shown else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,22 +136,27 @@ class Section(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief(Holds[BriefItem]):
+class Brief(JsonForm, Holds[BriefItem]):
     """The memories that an agent should know before it answers a message. Empty when the store has none."""
+
+    SHOWN = (
+        "message", "budget_tokens", "tokens", "sections", "warnings", "missing", "elapsed_ms", "stats", "notes",
+        "truncated", "more_rules",
+    )  # fmt: skip
 
     message: str
     budget_tokens: int
     tokens: int  # of the text, as the budget counts them
     sections: list[Section] = field(default_factory=list)
     warnings: list[Caution] = field(default_factory=list)
-    stats: dict[str, int] = field(default_factory=dict)  # memories by kind; of a full brief
+    stats: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # memories by kind; of a full brief
     missing: list[str] = field(default_factory=list)  # signals and sections that could not be asked
-    notes: dict[str, str] = field(default_factory=dict)  # why
-    truncated: bool = False  # the budget left something out
+    notes: dict[str, str] = field(default_factory=dict, metadata=OPTIONAL)  # why
+    truncated: bool = field(default=False, metadata=OPTIONAL)  # the budget left something out
     relevant: bool = True  # False: nothing answers the message, and the brief is kept short
-    more_rules: int = 0  # pinned memories and preferences that did not fit
+    more_rules: int = field(default=0, metadata=OPTIONAL)  # pinned memories and preferences that did not fit
     many_rules: bool = False  # there are still more, which were not counted
-    elapsed_ms: float = 0.0
+    elapsed_ms: float = field(default=0.0, metadata=rounded(3))
 
     @property
     def items(self) -> list[BriefItem]:
@@ -191,30 +196,10 @@ class Brief(Holds[BriefItem]):
         """Return Markdown for an agent; "" when there is nothing to say."""
         return "".join(f"{line}\n" for line in self.lines())
 
-    def as_dict(self) -> dict[str, object]:
+    def as_dict(self) -> dict[str, Any]:
         """Return {"message", "budget_tokens", "tokens", "sections": [{"name", "title", "items"}], "warnings",
         "missing", "elapsed_ms", "text", "stats"?, "notes"?, "truncated"?, "relevant"?, "more_rules"?}."""
-        shown: dict[str, object] = {
-            "message": self.message,
-            "budget_tokens": self.budget_tokens,
-            "tokens": self.tokens,
-            "sections": [section.as_dict() for section in self.sections],
-            "warnings": [warning.as_dict() for warning in self.warnings],
-            "missing": self.missing,
-            "elapsed_ms": round(self.elapsed_ms, 3),
-            "text": self.text(),
-        }
-        if self.stats:
-            shown["stats"] = self.stats
-        if self.notes:
-            shown["notes"] = self.notes
-        if self.truncated:
-            shown["truncated"] = True
-        if not self.relevant:
-            shown["relevant"] = False
-        if self.more_rules:
-            shown["more_rules"] = self.more_rules
-        return shown
+        return encode(self) | {"text": self.text()} | ({} if self.relevant else {"relevant": False})
 
 
 def more_rules(count: int, many: bool, *, apart: bool) -> str:

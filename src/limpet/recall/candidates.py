@@ -7,13 +7,12 @@ signal is optional: one that cannot answer is named in `missing`, with the reaso
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..model.dataclass import dataclass, field, replace
 from ..model.errors import EmbedderUnavailable
 from ..model.ids import format_id
 from ..rank import constants as C
-from ..text.dates import asks_when, tells_when
 from ..text.describe import grams, with_grams
 from .features import QueryMatch, compute_features
 from .index import CandidateTable, SqlIndex, TextHits
@@ -36,6 +35,8 @@ WALKED = 2_000
 # A query of so many characters and words may be a part of a word or of a line. Beside other candidates, it is searched
 # for as it is in so many of the newest memories (12 ms; all of 100,000 would take 40).
 FRAGMENT, FRAGMENT_WORDS, FRAGMENT_AMONG = range(4, 41), 3, 20_000
+# The best texts by words, and by vector, that hold no longer: what replaced them is found by them too.
+ENDED = 12
 # Characters of a candidate that word vectors compare.
 COMPARED = 300
 
@@ -53,6 +54,8 @@ class Candidates:
     absent: float = 0.0  # worth of the query's words that no text has
     # By place, (id, text) of memories that were merged into it and match the query.
     also_said: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
+    # Place -> places of those that it replaced and stands for, newest first.
+    before: dict[int, list[int]] = field(default_factory=dict)
     _read: dict[int, Memory] = field(default_factory=dict)  # by place
     _warned: dict[bytes, list[tuple[str, bytes, bytes]]] = field(default_factory=dict)  # by id
 
@@ -85,8 +88,9 @@ class Candidates:
         self.notes[signal] = why
 
 
-def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -> Candidates:
-    """Find all memories that pass the filter and may be meant, with what is known about each."""
+def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan, *, ended: bool = False) -> Candidates:
+    """Find all memories that pass the filter and may be meant, with what is known about each. `ended`: what replaced
+    a text is found by that text as well, which is then a candidate too."""
     if plan.where.states == ("active",) and plan.where.known_at is None:
         # What was merged is found by its own words, and stands for the one that speaks for it.
         plan = replace(plan, where=replace(plan.where, states=("active", "merged")))
@@ -101,10 +105,12 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
     text = _text_hits(index, plan, candidates)
     hits = candidates.hits = _vector_hits(semantic, plan, candidates)
     orders, pool = [text.text_ids], set(text.text_ids)
+    others = [text_id for text_id in text.scores if text_id not in pool][:ENDED]
     if hits is not None:
-        passed, seen = _by_vector(index, hits, plan)
+        passed, seen, apart = _by_vector(index, hits, plan)
         orders.append(passed)
         pool |= seen
+        others += apart[:ENDED]
     held = _by_substring(store, plan, text, alone=not pool)
     literal = set(index.passing(held, plan.where)) if held else set()
     best = best_of(orders, C.NEIGHBOURHOODS)
@@ -112,44 +118,57 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan) -
         pool |= set(index.passing(newer, plan.where))
     if pool and "neighbours" not in plan.without:
         pool |= set(index.neighbours(best, plan.where, reach=C.NEIGHBOUR_REACH))
-    merged = store.search.merged(pool | literal)
+    replaced = _replaced(store, index, plan, others) if ended and others else []
+    pool = pool.union(literal, *replaced)
+    merged = store.search.merged(pool)
     speaking = index.passing([into for *_, into in merged.values() if into is not None], plan.where)
-    text_ids = sorted({*(pool | literal) - merged.keys(), *speaking})
-    candidates.table = index.table(text_ids)
-    # The place of the memory that speaks for each merged one, whose texts stand behind the others.
-    places = {}
+    text_ids = sorted({*pool - merged.keys(), *speaking})
+    candidates.table, place = index.table(text_ids), {text_id: i for i, text_id in enumerate(text_ids)}
+    every, behind = list(text_ids), list[tuple[int, int]]()  # (place in `every`, that of what stands for it)
     for text_id, (id, content, into) in merged.items():
-        if into is not None and into in speaking:
-            places[text_id] = i = text_ids.index(into)
-            candidates.also_said.setdefault(i, []).append((format_id(id), content))
-    every = [*text_ids, *places]
+        if into is not None and into in place:
+            behind.append((len(every), place[into]))
+            every.append(text_id)
+            candidates.also_said.setdefault(place[into], []).append((format_id(id), content))
+    pairs = [(place[older], place[newest]) for older, newest in replaced if newest in place]
+    for older, newest in sorted(pairs, key=lambda pair: -candidates.table.valid_from[pair[0]]):
+        behind.append((older, newest))
+        candidates.before.setdefault(newest, []).append(older)
+
+    def joined(values: list[Any], of: Callable[[Any, Any], Any] = max) -> list[Any]:
+        """Return a value for each candidate: the best of its own and of those that it stands for."""
+        own = values[: len(text_ids)]
+        for source, i in behind:
+            own[i] = of(own[i], values[source])
+        return own
+
     fields, words = index.words(every, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
     match = QueryMatch(
         query=plan.query,
         at=plan.at,
         # A text that contains the query as it is matches fully.
-        text=_best(
-            [1.0 if text_id in literal else text.scores.get(text_id, 0.0) * unit for text_id in every], places.values()
-        ),
-        fields=_best([value * unit for value in fields], places.values()),
-        words=_best(words, places.values(), int.__or__),
+        text=joined([1.0 if text_id in literal else text.scores.get(text_id, 0.0) * unit for text_id in every]),
+        fields=joined([value * unit for value in fields]),
+        words=joined(words, int.__or__),
         worth=[value / whole for value in text.stems.values()],
         known=sum(text.stems.values()) / whole,
-        cosines=None if hits is None or not text_ids else _best(hits.cosines(every, exact=C.RESCORED), places.values()),
-        tells_when=_tells_when(store, text_ids, plan.query),
+        cosines=None if hits is None or not text_ids else joined(hits.cosines(every, exact=C.RESCORED)),
         near_words=_near_words(store, candidates, plan) if hits is None else None,
     )
     candidates.features = compute_features(candidates.table, match, without=plan.without)
     return candidates
 
 
-def _best(values: list[Any], places: Collection[int], of: Callable[[Any, Any], Any] = max) -> list[Any]:
-    """Return a value for each candidate: of its own one and those of what was merged into it, which stand behind."""
-    own = values[: len(values) - len(places)]
-    for value, i in zip(values[len(own) :], places, strict=True):
-        own[i] = of(own[i], value)
-    return own
+def _replaced(store: Store, index: SearchIndex, plan: Plan, others: Sequence[int]) -> list[tuple[int, int]]:
+    """Return (text that holds no longer, text that stands in its place) for some that do not pass the filter."""
+    if not plan.timeless:
+        return []
+    later = store.search.standing_for(others)
+    holds = set(index.passing([newer for _, newer in later], plan.where)) if later else set()
+    where = replace(plan.where, as_of=None, until=plan.where.as_of)
+    ended = set(index.passing([older for older, newer in later if newer in holds], where)) if holds else set()
+    return [(older, newer) for older, newer in later if older in ended and newer in holds]
 
 
 def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
@@ -192,11 +211,13 @@ def _vector_hits(semantic: SemanticSearch | None, plan: Plan, candidates: Candid
     return hits
 
 
-def _by_vector(index: SearchIndex, hits: SearchScan, plan: Plan) -> tuple[list[int], set[int]]:
-    """Return texts in the order of their cosines until enough pass the filter, and all that passed on the way."""
+def _by_vector(index: SearchIndex, hits: SearchScan, plan: Plan) -> tuple[list[int], set[int], list[int]]:
+    """Return texts in the order of their cosines until enough pass the filter, all that passed on the way, and the
+    first that did not."""
     wanted, walked = max(C.VECTOR_CANDIDATES, plan.k), 0
     passed: list[int] = []
     seen: set[int] = set()
+    others: list[int] = []
     where = plan.where
     restricted = bool(where.topics or where.metadata) or where.session is not None or where.key is not None
     if restricted:
@@ -208,13 +229,14 @@ def _by_vector(index: SearchIndex, hits: SearchScan, plan: Plan) -> tuple[list[i
             break
         passing = index.passing(part, where)
         seen.update(passing)
+        others += [text_id for text_id in part if text_id not in seen] if len(others) < ENDED else []
         passed += passing
         walked += len(part)
         step *= 2
         if walked >= WALKED and where.narrows and not restricted and len(passed) < wanted:
             hits.restrict(index.allowed(where))
             restricted, passed = True, []
-    return passed, seen
+    return passed, seen, others
 
 
 def _by_substring(store: Store, plan: Plan, text: TextHits, *, alone: bool) -> list[int]:
@@ -255,13 +277,3 @@ def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float]
     if near is None:
         candidates.miss("word_vectors", "the deadline came before all candidates were compared")
     return near
-
-
-def _tells_when(store: Store, text_ids: Sequence[int], query: str) -> list[float] | None:
-    """Return which texts speak of a time, for a question about when; None for every other question."""
-    if not text_ids or not asks_when(query):
-        return None
-    result = dict.fromkeys(text_ids, 0.0)
-    for num, text, _ in store.search.texts(text_ids):
-        result[num] = float(tells_when(text))
-    return list(result.values())

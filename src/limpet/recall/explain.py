@@ -97,23 +97,22 @@ def _reason(memory: Memory, plan: Plan) -> tuple[str, str]:
         if memory.superseded_by is not None:
             return "superseded", f"by {memory.superseded_by}"
         return "expired", f"on {format_time(memory.valid_to)}"
-    if where.since is not None and memory.valid_from_us < where.since:
-        return "before the range of dates", f"from {format_time(memory.valid_from)}"
-    if where.until is not None and memory.valid_from_us >= where.until:
-        return "after the range of dates", f"from {format_time(memory.valid_from)}"
-    if where.stored_since is not None and memory.created_at_us < where.stored_since:
-        return "before the range of dates", f"stored {format_time(memory.created_at_us)}"
-    if where.stored_until is not None and memory.created_at_us >= where.stored_until:
-        return "after the range of dates", f"stored {format_time(memory.created_at_us)}"
+    from_, stored = memory.valid_from_us, memory.created_at_us
+    for since, until, at, word in (
+        (where.since, where.until, from_, "from"), (where.stored_since, where.stored_until, stored, "stored"),
+    ):  # fmt: skip
+        if since is not None and at < since:
+            return "before the range of dates", f"{word} {format_time(at)}"
+        if until is not None and at >= until:
+            return "after the range of dates", f"{word} {format_time(at)}"
     if where.kinds and memory.kind not in where.kinds:
         return "another kind", memory.kind
     had = set(map(caseless, memory.topics))
     if lacking := [topic for topic in where.topics if caseless(topic) not in had]:
         return "without the topic", ", ".join(sorted(lacking))
-    if where.session is not None and memory.session != where.session:
-        return "another session", memory.session or ""
-    if where.speaker is not None and memory.speaker != where.speaker:
-        return "another speaker", memory.speaker or ""
+    for name in ("session", "speaker"):
+        if getattr(where, name) not in (None, has := getattr(memory, name)):
+            return f"another {name}", has or ""
     if where.key is not None and caseless(memory.key or "") != caseless(where.key):
         return "another key", memory.key or ""
     return "other metadata", ""

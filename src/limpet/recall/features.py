@@ -8,7 +8,6 @@ weight in `rank/weights.py`, which is fitted unless `benchmarks/tune_weights.py`
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,7 +17,7 @@ from ..model.dataclass import NamedTuple, dataclass
 from ..rank.constants import RELATED_COSINE, UNRELATED_COSINE
 from ..text.dates import agreement, mentioned, spans
 from .index import CandidateTable
-from .plan import asks_latest, asks_of_agent
+from .plan import asks_of_agent
 
 # Characters at which a memory's neighbours count half as much as for an empty one.
 BRIEF_CHARACTERS = 200
@@ -58,12 +57,9 @@ FEATURES: dict[str, Feature] = {
     "vector_next": Feature("neighbours", COSINE, True),
     "vector_around": Feature("neighbours", COSINE, True),
     "coverage_around": Feature("neighbours", SHARE),
-    "answer": Feature("neighbours", "0 to 1"),
     "session": Feature("session", LOG),
     "session_vector": Feature("session", COSINE, True),
     "date": Feature("date", "share of the date"),
-    "tells_when": Feature("date", FLAG),
-    "recent": Feature("recency", "share of the candidates"),
     "speaker": Feature("speaker", FLAG),
     "length": Feature("shape", LOG),
     "long": Feature("shape", LOG),
@@ -89,7 +85,6 @@ class QueryMatch:
     worth: Sequence[float]  # of each of these words, as a share of all that was asked
     known: float  # worth of the words that any text has, as a share of all that was asked
     cosines: list[float] | None  # by meaning, NaN for a text without a vector; None: no vectors take part
-    tells_when: list[float] | None = None  # 1 where a time is told; None: the question is not about one
     near_words: list[float] | None = None  # by word vectors, if no others take part
 
 
@@ -111,13 +106,6 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
         values["vector"] = cosines
         values["brief_vector"] = [cosine * brief for cosine, brief in zip(cosines, brevity, strict=True)]
     values["date"] = _dates(table.valid_from, match)
-    values["tells_when"] = match.tells_when or nothing
-    # For a question about what is latest: the share of the others that are not newer than a memory.
-    times = sorted(table.valid_from)
-    latest = len(times) > 1 and asks_latest(match.query)
-    values["recent"] = (
-        [(bisect_right(times, at) - 1) / (len(times) - 1) for at in table.valid_from] if latest else nothing
-    )
     # Who speaks: someone the query names; a person, by the names that transcripts have for one.
     asked = set(map(str.casefold, _WORD.findall(match.query)))
     values["speaker"] = [float(name is not None and not asked.isdisjoint(_parts(name))) for name in table.speakers]
@@ -186,7 +174,6 @@ def _neighbours(
             (worth_of(words, match.worth) - own) * brief
             for words, own, brief in zip(around, covered, brevity, strict=True)
         ],
-        "answer": best(table.asked, -1, -1),
     }
     for name, values in (("lexical", match.text), ("vector", cosines)):
         result[f"{name}_previous"] = best(values, -1, -1)

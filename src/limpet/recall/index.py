@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple, dataclass, field
 from ..model.memory import Filter
 from ..rank import constants as C
@@ -36,12 +35,6 @@ class PriorFactors(NamedTuple):
     useful: int = 0
     not_useful: int = 0
     wrong: int = 0
-
-    def evaluated_at(self, now: int) -> int:
-        """Return `now` as exactly as the factors depend on it: itself, its day, or 0 where they do not."""
-        if self.used_at is not None or self.kind == "opinion":
-            return now
-        return now - now % MICROSECONDS_PER_DAY if self.observed_at_us else 0
 
 
 def dated(kind: str, importance: float) -> bool:
@@ -75,7 +68,7 @@ class TextHits:
     weight: float = 0.0  # what a perfect match is worth
     absent: float = 0.0  # worth of the query's words that no text has
     complete: bool = True  # False: the deadline came first
-    scores: Mapping[int, float] = field(default_factory=dict)  # BM25 of every hit, by text id
+    scores: Mapping[int, float] = field(default_factory=dict)  # text id -> BM25 of every hit, best first
 
 
 class SqlIndex:

@@ -37,7 +37,7 @@ class RamIndex:
             weight=hits.weight,
             absent=hits.absent,
             complete=hits.complete,
-            scores=dict(zip(kept, hits.scores[passing].tolist(), strict=True)),
+            scores=dict(zip(hits.text_ids.tolist(), hits.scores.tolist(), strict=True)),
         )
 
     def passing(self, text_ids: Sequence[int], where: Filter) -> list[int]:

@@ -19,8 +19,9 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import FOREIGN, Memory, is_below
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..relate import verdicts
-from ..text.dates import mentioned, spans
-from .plan import Plan, asks_now, asks_past
+from ..text.dates import mentioned, spans, stretch
+from .lookup import reason_of
+from .plan import READ, Plan, asks_before, asks_now, asks_past
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,26 +39,30 @@ CHANGES = frozenset(
 )
 SAME = f"same {verdicts.SURE}"
 CORRECTION = "correction"
+# A memory as it is told with another: id, text, and maybe why it was replaced.
+Told = tuple[str, ...]
 
 
 def replacements(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
     """Return (older, newer, what) of candidates where the newer takes the older's place: first pairs that a model has
     read together (`replaces sure`), then pairs that are likely by their vectors (`asked`)."""
-    first = ranking.order[:LOOKED_AT]
-    if "recency" in plan.without or of_another_time(plan):
+    first, end = ranking.order[:LOOKED_AT], past_end(plan)
+    if "recency" in plan.without or (end is None and of_another_time(plan)):
         return []
-    rows = [row for row in candidates.warnings(store, first) if row[0] in CHANGES]
+    rows = [row for row in candidates.warnings(store, first) if row[0] in CHANGES and end is None]
     changed = _read_as_changes(store, candidates, rows) if rows else []
-    corrected = CORRECTION in [candidates.table.priors[i].kind for i in first]
-    asked = candidates.hits is not None and "vector" in candidates.features and asks_now(plan.query)
+    corrected = end is None and CORRECTION in [candidates.table.priors[i].kind for i in first]
+    asked = candidates.hits is not None and "vector" in candidates.features and (end or asks_now(plan.query))
     if not corrected and not asked:
         return changed
-    times = [candidates.table.valid_from[i] for i in first]
+    # For a question about the past time runs backwards: the older one takes the place of what began after its end.
+    times = [candidates.table.valid_from[i] * (1 if end is None else -1) for i in first]
     pairs = [(a, b) for b in range(1, len(first)) for a in range(b) if times[b] > times[a]]
+    pairs = [(a, b) for a, b in pairs if end in (None, math.inf) or times[a] <= -end < times[b]]
     cosines = candidates.among(first)
-    likely = _corrections(candidates, first, pairs, cosines)
+    likely = _corrections(candidates, first, pairs, cosines) if corrected else set()
     if asked:
-        by_pair = features(candidates, first, ranking.ranked, pairs, cosines)
+        by_pair = features(candidates, first, times, ranking.ranked, pairs, cosines)
         likely |= {pair for pair, values in by_pair.items() if probability(values) >= REPLACES_FROM}
     return changed + [(first[a], first[b], "asked") for b in range(len(first)) for a in range(b) if (a, b) in likely]
 
@@ -78,6 +83,35 @@ def _read_as_changes(
         elif what.startswith("replaces"):
             changed.append((b, a, what))
     return changed
+
+
+def past_end(plan: Plan) -> float | None:
+    """Return the end of the past time that a question names, in microseconds; infinity if it asks for what was before
+    now. None: it does not ask for the past."""
+    if not plan.timeless or asks_now(plan.query):
+        return None
+    if asks_before(plan.query):
+        return math.inf
+    asked = plan.query[:READ]
+    if mentioned(asked).weekdays and not spans(asked, plan.at):
+        return None  # "on Friday" may be the next
+    named = stretch(asked, plan.at)
+    return named[1] if named and named[1] <= plan.at else None
+
+
+def asked_for(candidates: Candidates, newest: int, end: float) -> int:
+    """Return which of a memory and those that it replaced held before a past time ended (`past_end`)."""
+    earlier = candidates.before[newest] if end == math.inf else [newest, *candidates.before[newest]]
+    return next((i for i in earlier if candidates.table.valid_from[i] < end), newest)
+
+
+def ended(store: Store, candidates: Candidates, places: Sequence[int]) -> list[Told]:
+    """Return some candidates, and why each was replaced, where somebody said so."""
+    rows = list[Told]()
+    for memory in candidates.memories(store, places):
+        why = reason_of(store, parse_id(memory.id)) if memory.superseded_by else None
+        rows.append((memory.id, memory.content, *([why] if why else ())))
+    return rows
 
 
 def stands(older: Memory, newer: Memory) -> bool:
@@ -109,13 +143,13 @@ def _corrections(
 
 
 def features(
-    candidates: Candidates, first: Sequence[int], scores: Sequence[float], pairs: Sequence[tuple[int, int]],
-    cosines: Mapping[tuple[int, int], float],
+    candidates: Candidates, first: Sequence[int], at: Sequence[int], scores: Sequence[float],
+    pairs: Sequence[tuple[int, int]], cosines: Mapping[tuple[int, int], float],
 ) -> dict[tuple[int, int], dict[str, float]]:  # fmt: skip
-    """Return the features of pairs of places in `first`, the older first, which the ranking put above the newer."""
-    table, vector, named = candidates.table, candidates.features["vector"], candidates.features.get("speaker")
+    """Return the features of pairs of places in `first`, the older first, which the ranking put above the newer. `at`:
+    their times."""
+    vector, named = candidates.features["vector"], candidates.features.get("speaker")
     cosine = [vector[i] for i in first]
-    at = [table.valid_from[i] for i in first]
     says = [0.0 if named is None else named[i] for i in first]
     return {
         (a, b): {

@@ -68,6 +68,8 @@ def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) 
 # So many times `k` results are read to fill places that become free; more with a token budget, which may pass over long
 # ones.
 REACH, REACH_WITHIN = 2, 3
+# So many of those that a memory replaced are told with it.
+REPLACED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,9 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
     before = {i: before[i] for i in kept if i in before}
     dropped = [(i, "near-duplicate of a better one") for duplicates in also.values() for i in duplicates]
     dropped += [(i, "replaced by a newer one") for older in before.values() for i in older]
+    for i in kept:
+        if earlier := candidates.before.get(i):
+            before[i] = [*before.get(i, ()), *earlier[:REPLACED]]
     if budget is not None and len(kept) < k:
         dropped += [(i, "over the token budget") for i in shown if i not in kept]
     cut = budget is not None and (len(chosen) < min(k, len(shown)) or chosen != list(range(len(chosen))))

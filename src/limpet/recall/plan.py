@@ -1,8 +1,7 @@
 """The plan of a recall: query, filter and limits, checked here once; and what the words of a question ask for.
 
 Words alone decide which time a question means and what its answer looks like: in English; for "now", "before" and "how
-many" also in German, Spanish and French; for what an agent said also in German. A question about the past may name its
-time by an event: "what did we use before the migration?" (English; tests/quality/recency measures it).
+many" also in German, Spanish and French; for what an agent said also in German.
 """
 
 from __future__ import annotations
@@ -15,12 +14,9 @@ from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..model.memory import Filter
 from ..text.dates import asks_when, stretch
-from ..text.describe import with_grams
-from ..text.lexicon import FUNCTION_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..store import Store
     from .semantic import SemanticSearch
 
 MAX_RESULTS = 1_000
@@ -104,11 +100,6 @@ def make_plan(
 
 # Characters of a question that are read.
 READ = 1_000
-_RECENT = (
-    r"\b(?:latest|newest|most recent(?:ly)?|recent(?:ly)?|last time|current(?:ly)?|right now|these days|nowadays|so far"
-    r"|up to now|at the moment|still)\b|^\W*what did (?:we|i) (?:just|last)\b"
-)
-
 # Asks for what holds now: English, and the commonest words of German, Spanish and French.
 _NOW = (
     r"\b(?:now|nowadays|these days|today|currently|current|at the moment|at present|presently|right now|by now|still"
@@ -116,14 +107,13 @@ _NOW = (
     r"|jetzt|heute|aktuell(?:e[nrs]?)?|derzeit|momentan|zurzeit|noch|ahora|actual(?:mente)?|hoy|todavía"
     r"|maintenant|actuellement|aujourd['’]hui|encore)\b"
 )
-# Asks for what was before.
-_PAST = (
-    r"\b(?:was|were|did|had|used to|before|until|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier"
-    r"|initial(?:ly)?|back (?:in|when|then)|once|ago|at first|war(?:en)?|früher|vorher|ursprünglich|zuerst|antes|era"
-    r"|fue|originalmente|primero|avant|était|d['’]abord)\b"
+# Tells of the past.
+_WAS = r"\b(?:was|were|did|had|used to|until|back (?:in|when|then)|once|ago|war(?:en)?|hatten?|era|fue|était)\b"
+# Asks for what was before, even beside a "now".
+_EARLIER = (
+    r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?"
+    r"|früher|vorher|ursprünglich|zuerst|antes|originalmente|primero|avant|d['’]abord)\b"
 )
-# Words that ask for what was before even beside a "now".
-_EARLIER = r"\b(?:used to|before|originally|original|first|previous(?:ly)?|former(?:ly)?|earlier|initial(?:ly)?)\b"
 # Asks for what the agent said before; "can you recommend ..." asks for something new.
 _OF_AGENT = (
     r"(?<!can )(?<!could )(?<!would )(?<!will )(?<!do )\byou (?:just )?"
@@ -148,73 +138,45 @@ _SEVERAL = (
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern when a query first needs it: writes need none. Folded text takes half of the time."""
     return re.compile(pattern)
+
+
+def _has(pattern: str, query: str) -> bool:
+    """Search a question for a pattern, compiled when a query first needs it: writes need none. Folded text takes half
+    of the time."""
+    return _compiled(pattern).search(query[:READ].casefold()) is not None
 
 
 def intent(query: str) -> str:
     """Return `time`, `recent` or else `lookup`."""
     if asks_when(query[:READ]):
         return "time"
-    return "recent" if asks_latest(query) else "lookup"
-
-
-def asks_latest(query: str) -> bool:
-    """Return whether a question is about what is latest."""
-    return bool(_compiled(_RECENT).search(query[:READ].casefold())) and not asks_when(query[:READ])
+    return "recent" if asks_now(query) else "lookup"
 
 
 def asks_now(query: str) -> bool:
     """Return whether a question says that it asks for what holds now."""
-    folded = query[:READ].casefold()
-    return bool(_compiled(_NOW).search(folded)) and not _compiled(_EARLIER).search(folded)
+    return _has(_NOW, query) and not _has(_EARLIER, query)
 
 
 def asks_past(query: str) -> bool:
     """Return whether a question asks for what was, and not for what holds now."""
-    return bool(_compiled(_PAST).search(query[:READ].casefold())) and not asks_now(query)
+    return (_has(_WAS, query) or _has(_EARLIER, query)) and not asks_now(query)
+
+
+def asks_before(query: str) -> bool:
+    """Return whether a question asks for what was before what holds now; not for what must be done before a release."""
+    return _has(_WAS, query) and _has(_EARLIER, query)
 
 
 def asks_of_agent(query: str) -> bool:
     """Return whether a question asks for what the agent has said before."""
-    return bool(_compiled(_OF_AGENT).search(query[:READ].casefold()))
+    return _has(_OF_AGENT, query)
 
 
 def asks_for_several(query: str) -> bool:
     """Return whether a question counts, adds or lists: its answer is told in several places."""
-    return bool(_compiled(_SEVERAL).search(query[:READ].casefold()))
-
-
-# Hits by an event's words that are looked at.
-LOOKED_AT = 40
-_BY_EVENT = r"(?i)\b(?:before|prior to|until)\s+(?:the|our|their|we|they|i|you|that|this)\s+([^?.,;:!]{3,80})"
-# Only a question about the past is about another time: what must be done before a release is a question about today.
-_WAS = r"(?i)\b(?:was|were|did|had|used|knew|thought|believed|held|chose|decided)\b"
-# Kinds that say what happened; a fact with these words may only mention it.
-_HAPPENED = ("episode", "decision", "correction")
-
-
-def before_event(store: Store, plan: Plan) -> Plan:
-    """Return the plan as of just before the event that its question names, if any and the caller gave no time."""
-    asked = re.search(_BY_EVENT, plan.query[:READ]) if plan.timeless else None
-    if asked is None or not re.search(_WAS, plan.query[:READ]):
-        return plan
-    words = [word for word in re.findall(r"[\w'-]+", asked[1]) if word.casefold() not in FUNCTION_WORDS]
-    hits = store.search.lexical(with_grams(" ".join(words)), plan.where, limit=LOOKED_AT, deadline=plan.deadline)
-    if not words or not hits.stems or hits.absent:
-        return plan
-    rows = store.search.candidates(hits.hits, plan.where)
-    notes = [note for note in rows if note.speaker is None]  # a turn's time is when it was said, not when the event was
-    stems = store.search.stems(note.content for note in notes)
-    events = [note for note in notes if set(hits.stems) <= stems[note.content]]
-    if len(events) > 1:
-        events = [event for event in events if event.kind in _HAPPENED]
-    if len(events) != 1:
-        return plan
-    # The event's name is used up: it is not searched for.
-    query = plan.query[: asked.start()] + plan.query[asked.end() :]
-    before = events[0].valid_from - 1
-    return replace(plan, query=query, where=replace(plan.where, as_of=before), at=before)
+    return _has(_SEVERAL, query)
 
 
 # What a question asks beside its time if it asks for nothing else, and how near by meaning it is then to one of these.

@@ -60,7 +60,6 @@ FEW_WORDS = 2 / 8
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
 # The highest probability if the models do not know the language: it may answer.
 UNKNOWN_LANGUAGE = 0.49
-NOW = "The first of these is the value that holds now; what it was before is in the history of its key."
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IN_TIME = "These are of the time that the question names."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
@@ -104,13 +103,10 @@ def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan
     return likely, relevant
 
 
-def note(value: float, relevant: bool, *, shown: object, missing: Container[str], asks_before: bool = False) -> str:
-    """Return the sentence about the results. `shown`: whether there are any; `asks_before`: the first is the value of a
-    key now, and the question asks for what was."""
+def note(value: float, relevant: bool, *, shown: object, missing: Container[str]) -> str:
+    """Return the sentence about the results. `shown`: whether there are any."""
     if not relevant:
         return IRRELEVANT if shown else NOTHING
-    if asks_before:
-        return NOW
     if "vector" in missing:
         return BY_WORDS
     return ANSWERED if value >= LIKELY else MAY_ANSWER
@@ -177,7 +173,9 @@ def _unnamed(
 ) -> tuple[float, bool]:
     """Return the share of the names that none of the best has, and whether the first has another code of that form."""
     rows = store.search.candidates([candidates.table.text_ids[i] for i in best], plan.where)
-    parts = (part for row in rows for part in (row.content, row.topics, row.labels, row.dates) if part)
+    parts = [part for row in rows for part in (row.content, row.topics, row.labels, row.dates) if part]
+    earlier = [j for i in best for j in candidates.before.get(i, ())]
+    parts += [memory.content for memory in candidates.memories(store, earlier)]
     texts = " ".join(parts).casefold()
     absent = [name for name in names if name not in texts]
     shapes = {_shape(name) for name in named_things(candidates.memories(store, best[:1])[0].content)}

@@ -6,7 +6,8 @@ ranking. The following terms add to the score or cap it; the order is that of th
 - `alike`: in conversations, behind the first results, how near a text is to the best of them. A question may have
   several answers ("how many plants did I buy?"), and one of these is often told in other words than the question's,
   but in words like the others' (Rocchio's relevance feedback, with the best results taken for relevant);
-- `judge`: the log-odds of the relevance judge, for the first; `unread`: what it has not read stays below those;
+- `judge`: the log-odds of the relevance judge, for the first; `prior`: what those that answer are worth by age, use,
+  weight and kind; `unread`: what it has not read stays below those;
 - `newer` and `replaced`: a newer text takes the place of an older one that it replaces, which is capped below it;
 - `unconfirmed`: what nobody here has vouched for is capped below a trusted text on the same matter.
 """
@@ -18,15 +19,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 
+from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field
 from ..model.errors import EmbedderUnavailable
 from ..model.memory import FOREIGN
 from ..rank import constants as C
-from ..rank.adjust import factors
+from ..rank.adjust import factors, worth
 from ..rank.weights import WEIGHTS
-from ..text.describe import searchable
+from ..text.describe import labels, searchable
 from ..text.excerpt import excerpt, nearest, parts, words_of
-from .newer import replacements
+from .newer import Told, asked_for, ended, past_end, replacements
 from .plan import asks_for_several
 from .relevance import relevance
 
@@ -90,23 +92,52 @@ def rank(
 ) -> Ranking:  # fmt: skip
     """Score the candidates. `skip`: the id of one that is left out. `thorough`: the judge reads more of them."""
     ranking = by_signals(candidates, plan.now)
-    if skip is not None:
-        ranking.order = [i for i in ranking.order if candidates.table.ids[i] != skip]
+    told = {j for earlier in candidates.before.values() for j in earlier}
+    ranking.order = [i for i in ranking.order if i not in told and candidates.table.ids[i] != skip]
     ranking.add("alike", _alike(candidates, ranking, plan))
     candidates.memories(store, ranking.order[: plan.k])  # all at once: each step would read a part of them
     read_by_judge(store, semantic, candidates, ranking, plan, thorough=thorough)
     ranking.add("judge", {i: C.JUDGE_WEIGHT * odds for i, odds in ranking.judged.items()})
+    ranking.add("prior", _prior(store, candidates, ranking, plan))
     read = [i for i in ranking.order if i in ranking.judged]
     unread = [i for i in ranking.order if i not in ranking.judged]
     if read and unread:
         over = ranking.scores[unread[0]] - ranking.scores[read[-1]]  # the best unread, the last read
         ranking.add("unread", dict.fromkeys(unread, -(over + BELOW)) if over >= 0 else {})
+    end = past_end(plan)
+    for newest, earlier in candidates.before.items():
+        asked = newest if end is None else asked_for(candidates, newest, end)
+        answers = newest == ranking.order[0] or ranking.judged.get(newest, 0.0) >= C.ANSWERS_FROM
+        if asked != newest and answers:
+            earlier.remove(asked)
+            ranking.order.append(asked)
+            _put_before(ranking, newest, asked)
+            ranking.changed[asked] = newest, "replaces"
     for older, newer, what in replacements(store, candidates, ranking, plan):
         _put_before(ranking, older, newer)
         if what != "asked":
             ranking.changed[older] = newer, what
     ranking.add("unconfirmed", _unconfirmed(candidates, ranking, plan))
     return ranking
+
+
+def _prior(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
+    """Return what moves the results that answer by the judge among each other: they come nearer, and what the memory
+    itself is worth counts, whatever the question. The best place is not moved. Turns of a conversation are as they were
+    said, and a question about another time asks for no age."""
+    answers = [
+        i for i in ranking.order if ranking.judged.get(i, 0.0) >= C.ANSWERS_FROM and not candidates.table.speakers[i]
+    ]
+    if len(answers) < 2 or "recency" in plan.without or not plan.timeless or past_end(plan) is not None:
+        return {}
+    weights = store.relations.weights([candidates.table.ids[i] for i in answers])
+    top, worths = ranking.scores[answers[0]], {}
+    for i, memory in zip(answers, candidates.memories(store, answers), strict=True):
+        stated = memory.observed_at_us if memory.observations > 1 else memory.valid_from_us
+        weighs = weights.get(candidates.table.ids[i], 0.0)
+        worths[i] = worth(candidates.table.priors[i], stated, weighs, plan.now) - C.APART * (top - ranking.scores[i])
+    best = max(worths.values())
+    return {i: top - ranking.scores[i] + value - best for i, value in worths.items()}
 
 
 def _put_before(ranking: Ranking, older: int, newer: int) -> None:
@@ -129,7 +160,7 @@ def by_signals(candidates: Candidates, now: int) -> Ranking:
         if weight and any(values):  # most questions are of no date and name no speaker
             scores = [score + weight * value for score, value in zip(scores, values, strict=True)]
     for i, prior in enumerate(candidates.table.priors):
-        for factor in factors(prior, prior.evaluated_at(now)).values():
+        for factor in factors(prior, now - now % MICROSECONDS_PER_DAY).values():
             scores[i] = scores[i] * factor if scores[i] > 0 else scores[i] / factor
     order = sorted(range(len(scores)), key=candidates.table.ids.__getitem__)
     order.sort(key=scores.__getitem__, reverse=True)  # equal ones stay in the order of their ids
@@ -141,7 +172,7 @@ def contributions(candidates: Candidates, ranking: Ranking, i: int, now: int) ->
     terms = {name: (values[i], WEIGHTS.get(name, 0.0) * values[i]) for name, values in candidates.features.items()}
     score = sum(added for _, added in terms.values())
     prior = candidates.table.priors[i]
-    for name, factor in factors(prior, prior.evaluated_at(now)).items():
+    for name, factor in factors(prior, now - now % MICROSECONDS_PER_DAY).items():
         changed = score * factor if score > 0 else score / factor
         terms[name] = (factor, changed - score)
         score = changed
@@ -191,7 +222,8 @@ def read_by_judge(
         if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
             break
         also = [candidates.also_said.get(i, ()) for i in some]
-        texts = passages(plan.query, candidates.memories(store, some), also)
+        before = [ended(store, candidates, candidates.before.get(i, ())) for i in some]
+        texts = passages(plan.query, candidates.memories(store, some), also, before)
         try:
             read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
         except EmbedderUnavailable as error:
@@ -203,14 +235,18 @@ def read_by_judge(
 
 
 def passages(
-    query: str, memories: Sequence[Memory], also_said: Iterable[Iterable[tuple[str, str]]] = repeat(())
-) -> list[str]:
-    """Return what the judge reads of each memory: the part nearest to the question, with its key, and who said it.
-    `also_said`: (id, text) of what was merged into each."""
+    query: str, memories: Sequence[Memory], also_said: Iterable[Iterable[Told]] = repeat(()),
+    before: Iterable[Iterable[Told]] = repeat(()),
+) -> list[str]:  # fmt: skip
+    """Return what the judge reads of each memory: the part nearest to the question, with its key, its topics, the
+    metadata that the question names, what it replaced (`before`) and why, and who said it. `also_said`: what was merged
+    into each."""
     words, texts = words_of(query), []
-    for memory, others in zip(memories, also_said, strict=False):
-        said = "\n".join([memory.content, *(text for _, text in others)])
-        text = searchable(excerpt(said, words, PASSAGE)[0], memory.key)
+    for memory, others, replaced in zip(memories, also_said, before, strict=False):
+        said = "\n".join([memory.content, *(other[1] for other in others)])
+        named = [label for label in labels(memory.metadata) if not words.isdisjoint(words_of(label))]
+        named += [f"before: {'; '.join(parts)}" for _, *parts in replaced]
+        text = searchable(excerpt(said, words, PASSAGE)[0], memory.key, (*memory.topics, *named))
         texts.append(f"{memory.speaker}: {text}" if memory.speaker else text)
     return texts
 

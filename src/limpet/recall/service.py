@@ -48,11 +48,11 @@ def recall_sessions(
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
-    plan = _plan(context, query, where, as_of, without=frozenset(), **limits)
+    plan = _plan(context, query, where, as_of, **limits)
     return _answered(context, plan, partial(recall_sessions, evidence=evidence, explain=explain))
 
 
-def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any) -> Plan:
+def _plan(context: Context, query: str, where: Filter, as_of: Time = None, **given: Any) -> Plan:
     """Make a plan of a request, held true at `as_of`."""
     from .plan import make_plan
 
@@ -60,7 +60,8 @@ def _plan(context: Context, query: str, where: Filter, as_of: Time, **given: Any
     if held is None:
         held = where.known_at
     timeless = held is None and where.since is None and where.until is None
-    return make_plan(query, replace(where, as_of=now if held is None else held), now=now, timeless=timeless, **given)
+    limits: dict[str, Any] = {"timeless": timeless, "without": frozenset()} | given
+    return make_plan(query, replace(where, as_of=now if held is None else held), now=now, **limits)
 
 
 def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSearch | None, Plan], T]) -> T:
@@ -76,20 +77,12 @@ def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSea
 
 def related(context: Context, id: str, *, k: int) -> Recall:
     from .answer import recall
-    from .plan import make_plan
 
     memory = context.memory(id)
-    now = context.now()
-    plan = make_plan(
-        memory.content[:2_000],
-        replace(context.filter(), as_of=now),
-        k=k,
-        now=now,
-        deadline_ms=RELATED_MS,
-        budget_tokens=None,
-        lexical_only=False,
-        without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
-    )
+    plan = _plan(
+        context, memory.content[:2_000], context.filter(), k=k, deadline_ms=RELATED_MS, budget_tokens=None,
+        lexical_only=False, timeless=False, without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
+    )  # fmt: skip
     result = _answered(context, plan, partial(recall, skip=parse_id(memory.id)))
     # Near memories answer no question: there is nothing to withhold.
     return replace(result, relevance=1.0, relevant=True, note="" if result.items else NOTHING_NEAR)
@@ -107,23 +100,14 @@ def prepare(
 ) -> Brief:
     from ..rank.constants import BRIEF_TOKENS
     from .choose import MOST
-    from .plan import make_plan
     from .prepare import prepare
 
-    now = context.now()
     if lexical_only is None:
         lexical_only = not context.semantic().is_loaded()
-    plan = make_plan(
-        message,
-        replace(context.filter(), as_of=now),
-        k=MOST["matches"],
-        now=now,
-        deadline_ms=deadline_ms,
-        budget_tokens=BRIEF_TOKENS if budget is None else budget,
-        lexical_only=lexical_only,
-        without=frozenset(),
-        timeless=True,
-    )
+    plan = _plan(
+        context, message, context.filter(), k=MOST["matches"], deadline_ms=deadline_ms,
+        budget_tokens=BRIEF_TOKENS if budget is None else budget, lexical_only=lexical_only,
+    )  # fmt: skip
     semantic = None if lexical_only else context.semantic()
     unjudged = context.policy.unjudged if context.policy else None
     return prepare(context.store, semantic, plan, session=session, full=full, unjudged=unjudged)

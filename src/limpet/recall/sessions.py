@@ -14,7 +14,7 @@ from ..model.memory import Memory
 from ..rank import constants as C
 from ..rank.session_weights import SESSION_WEIGHTS
 from ..text.describe import grams
-from .answer import Item, as_items, how_it_went
+from .answer import HOW_IT_WENT, Item, as_items
 from .candidates import Candidates, find_candidates
 from .pack import tokens_of
 from .plan import Plan
@@ -61,19 +61,20 @@ class RecalledSession(JsonForm):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRecall(Holds[RecalledSession]):
+class SessionRecall(JsonForm, Holds[RecalledSession]):
     """Ranked sessions, and which signals could not be asked (`notes` says why)."""
 
     HELD = "sessions"
+    SHOWN = ("query", "sessions", "without_session", *HOW_IT_WENT)
 
     query: str
     sessions: list[RecalledSession]
     without_session: int = 0  # memories that answer as well as the last session's best, and belong to no session
     missing: list[str] = field(default_factory=list)
-    notes: dict[str, str] = field(default_factory=dict)
-    elapsed_ms: float = 0.0
-    truncated: bool = False  # the token budget left something out
-    relevance: float = 0.0  # probability that something that was found answers the query
+    notes: dict[str, str] = field(default_factory=dict, metadata=OPTIONAL)
+    elapsed_ms: float = field(default=0.0, metadata=rounded(3))
+    truncated: bool = field(default=False, metadata=OPTIONAL)  # the token budget left something out
+    relevance: float = field(default=0.0, metadata=rounded(4))  # probability that what was found answers the query
     relevant: bool = True  # False: nothing relevant was found; the sessions are only the nearest there are
     note: str = ""  # the same in a sentence
 
@@ -87,15 +88,6 @@ class SessionRecall(Holds[RecalledSession]):
         """Read it from its `as_dict`, without traces."""
         sessions = [RecalledSession.from_dict(session) for session in shown["sessions"]]
         return cls(**decoded(cls, shown) | {"sessions": sessions})
-
-    def as_dict(self) -> dict[str, object]:
-        """Return {"query", "sessions", "without_session", "relevance", "relevant", "note", "missing", "elapsed_ms"},
-        and more where it applies."""
-        return {
-            "query": self.query,
-            "sessions": [session.as_dict() for session in self.sessions],
-            "without_session": self.without_session,
-        } | how_it_went(self)
 
 
 def recall_sessions(
@@ -177,7 +169,7 @@ def _together(store: Store, candidates: Candidates, sessions: Sequence[Sequence[
     # A sentence has no more of the question's words than its text: texts with few of them are mostly not read.
     covered, text_ids = candidates.features["coverage"], candidates.table.text_ids
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in sessions[: C.SESSIONS_READ]]
-    texts = {id: text for id, text, _ in store.search.texts([text_ids[i] for places in read for i in places])}
+    texts = {id: text for id, text, *_ in store.search.texts([text_ids[i] for places in read for i in places])}
     whole = sum(candidates.stems.values()) + candidates.absent
     spoken = [0.0] * len(sessions)
     for number, places in enumerate(read):

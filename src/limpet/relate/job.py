@@ -13,9 +13,10 @@ from ..model.memory import Filter, Memory
 from ..store.records import Candidate, Proposal, Relation
 from ..text.describe import searchable
 from ..vectors.calibration import Calibration, calibration_of
+from ..vectors.judge import shared
 from ..vectors.reader import Reader
 from .pairs import in_order, may_relate, statement
-from .verdicts import ASKED_FROM, CHANGES, PROPOSED, Verdict, verdicts
+from .verdicts import ASKED_FROM, CHANGES, PROPOSED, SURE, WEIGHS, WEIGHTY, Verdict, verdicts, weight
 
 if TYPE_CHECKING:
     from ..recall.semantic import SemanticSearch
@@ -43,6 +44,16 @@ def relate(
     for candidate, memory in new:
         pairs += _near(store, index, calibration, candidate.text_id, memory, vectors[candidate.text_id], now)
     _keep(store, reader, _read(reader, pairs), now)
+    _weigh(store, [memory for _, memory in new])
+
+
+def _weigh(store: Store, memories: Sequence[Memory]) -> None:
+    """Keep what each memory weighs: how surely it answers a question that is asked of each."""
+    odds = shared().scores(WEIGHTY, [searchable(memory.content, memory.key) for memory in memories])
+    ids = [parse_id(memory.id) for memory in memories]
+    store.relations.add(
+        [Relation(id, id, WEIGHS, SURE, weight(value), "judge") for id, value in zip(ids, odds, strict=True)]
+    )
 
 
 def changed_by(
@@ -56,7 +67,7 @@ def changed_by(
     index = semantic.index(row)
     index.refresh(until)
     (text_id,) = store.search.texts_of([parse_id(memory.id)])
-    vector = embedder.embed_passages([searchable(memory.content, memory.key)])[0]
+    vector = embedder.embed_passages([searchable(memory.content, memory.key, memory.topics)])[0]
     read: list[Read] = []
     for pair in _near(store, index, calibration_of(row), text_id, memory, vector, now):
         if time.monotonic() + PAIR_SECONDS > until:
@@ -106,16 +117,23 @@ def _near(
     now: int,
 ) -> list[Pair]:  # fmt: skip
     """Return pairs (older, newer) of a memory and those stored before it, the nearest first."""
-    scopes = store.search.scope_numbers((memory.scope,))  # else a fuller scope would leave no place
+    pairs = []
+    for cosine, other in nearest(store, index, text_id, memory.scope, vector, now):
+        before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
+        if cosine >= NEAR and before and may_relate(*(pair := in_order(other, memory))):
+            pairs.append((*pair, calibration.of_texts(cosine)))
+    return pairs[:MOST_READ]
+
+
+def nearest(
+    store: Store, index: VectorIndex, text_id: int, scope: str, vector: np.ndarray, now: int
+) -> list[tuple[float, Memory]]:
+    """Return (cosine, memory) of what holds in a scope and is nearest to the vector of a text, best first."""
+    scopes = store.search.scope_numbers((scope,))  # else a fuller scope would leave no place
     scan = index.search(vector, scopes=scopes)
-    texts = [other for other in scan.take(NEAREST) if other != text_id]
-    others = store.search.candidates(texts, Filter(scopes=(memory.scope,), as_of=now))
+    near = [other for other in scan.take(NEAREST) if other != text_id]
+    others = store.search.candidates(near, Filter(scopes=(scope,), as_of=now))
     cosines = scan.cosines([row.text_id for row in others], exact=NEAREST)
     ranked = sorted(zip(cosines, others, strict=True), key=lambda hit: (-hit[0], hit[1].id))
-    near = [(row.num, calibration.of_texts(cosine)) for cosine, row in ranked if cosine >= NEAR]
-    pairs = []
-    for other, (_, cosine) in zip(store.memories.by_rows([num for num, _ in near]), near, strict=True):
-        before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
-        if before and may_relate(*(pair := in_order(other, memory))):
-            pairs.append((*pair, cosine))
-    return pairs[:MOST_READ]
+    memories = store.memories.by_rows([row.num for _, row in ranked])
+    return [(cosine, memory) for (cosine, _), memory in zip(ranked, memories, strict=True)]

@@ -22,6 +22,9 @@ CHANGES = ("replaces", "ends", "resolves")
 # Changes that are proposed to a person. What resolves a problem leaves it true.
 PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
+# What a memory weighs, as a relation to itself: what answers this question outranks a passing opinion. It weighs one
+# half at these log-odds. Chosen on the open half of tests/quality/priors.
+WEIGHS, WEIGHTY, WEIGHTY_FROM = "weighs", "What is important for somebody's health or safety?", -3.5
 # Log-odds of a change from which it is likely, and sure. Chosen by hand on the tuning half of
 # tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
 LIKELY_FROM, SURE_FROM = 2.1, 4.5
@@ -78,6 +81,11 @@ def verdict(logits: Sequence[float]) -> Verdict | None:
     by_name["resolves"] -= RESOLVES_AHEAD
     relation = max(CHANGES, key=lambda name: by_name[name])
     return Verdict(relation, SURE if changed >= SURE_FROM else LIKELY, probability(changed))
+
+
+def weight(odds: float) -> float:
+    """Return what a text weighs, 0 to 1, by the relevance judge's log-odds that it answers `WEIGHTY`."""
+    return round(probability(2 * (odds - WEIGHTY_FROM)), 4)
 
 
 def same_odds(logits: Sequence[float]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple
@@ -43,15 +43,8 @@ _PAST = rf"\b(?:last|past)\s+{_COUNT}\s+(day|week|month|year)s?\b"
 _NAMED = r"\b(last|this|past)\s+(week|weekend|month|year|" + "|".join(WEEKDAYS) + r")\b"
 _DAYS_NEAR = r"\b(?:yesterday|today|tonight)\b"
 _RELATIVE_QUICK = r"\b(?:ago|last|past|this|yesterday|today|tonight)\b"
-# A question about a time, and what texts say of one: English.
+# A question about a time: English.
 _ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
-_TELLS_WHEN = (
-    r"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|since|recently|weeks?|weekend|months?|years?|morning|night|"
-    + "|".join(WEEKDAYS)
-    + "|"
-    + "|".join(name for name in MONTHS if name not in ("march", "may"))
-    + r"|(?-i:March|May)|\d{4})\b"
-)
 
 
 # How far back the date is looked for that a text names.
@@ -107,6 +100,7 @@ def mentioned(text: str) -> Mentioned:
     return Mentioned(frozenset(years), _MONTHS_THERE_ARE & months, _DAYS_THERE_ARE & days, frozenset(weekdays))
 
 
+@lru_cache(maxsize=8)  # each step of a recall asks
 def stretch(text: str, now: int) -> tuple[int, int, str] | None:
     """Return the one stretch of time that a text names, [start, end) in microseconds UTC, and the text without its
     words; None if it names none or several. A date without a year is the latest one, of the last MOST_DAYS days."""
@@ -187,11 +181,6 @@ def _number(word: str) -> int:
 def asks_when(question: str) -> bool:
     """Return whether a question asks for a time or a duration."""
     return _compiled(_ASKS_WHEN).search(question[:2_000]) is not None
-
-
-def tells_when(text: str) -> bool:
-    """Return whether a text says when something was or will be: "last week", "in June", "2023"."""
-    return _compiled(_TELLS_WHEN).search(text) is not None
 
 
 def agreement(wanted: Mentioned, at: int) -> float:

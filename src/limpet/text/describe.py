@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
 from ..model.clock import MICROSECONDS_PER_SECOND
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _WORDS = re.compile(r"\w+")
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+# Names of metadata that limpet writes itself: in every memory of a source, they tell none from another.
+OWN_NAMES = frozenset(("adapter", "client", "document", "evidence", "file", "heading", "organized", "rule"))
 # A letter, and one that is not Latin.
 _LETTER, _FOREIGN = r"[^\W\d_]", "[^\\W\\d_\u0000-\u024f]"
 # Whether a text has any: most have none, and this runs at every write.
@@ -42,16 +44,16 @@ def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
 
     if state.content is None:
         return SearchFields(None, None, None, None)
-    labels = leaves(state.metadata) if state.metadata else []
+    words = labels(state.metadata)
     if state.speaker:
-        labels.append(state.speaker)
+        words.append(state.speaker)
     if state.key:
-        labels.append(key_words(state.key))
+        words.append(key_words(state.key))
     if mark is None:
         mark = fingerprint(state.scope, state.kind, state.speaker, state.key, state.content)
     topics = " ".join(state.topics)
     pairs = grams(f"{state.content} {topics}")
-    return SearchFields(mark, topics or None, " ".join(labels) or None, date_words(state.valid_from), pairs or None)
+    return SearchFields(mark, topics or None, " ".join(words) or None, date_words(state.valid_from), pairs or None)
 
 
 def key_words(key: str) -> str:
@@ -59,29 +61,29 @@ def key_words(key: str) -> str:
     return " ".join(_WORDS.findall(key.replace("_", " ")))
 
 
-def searchable(text: str, key: str | None) -> str:
-    """Return the text to embed: a keyed fact with its key, since "Tampa" alone says nothing."""
-    return text if key is None else f"{key_words(key)}: {text}"
+def searchable(text: str, key: str | None, named: Iterable[str] = ()) -> str:
+    """Return the text as models read it: with its key, since "Tampa" alone says nothing, and its topics or what else it
+    is `named`."""
+    text = text if key is None else f"{key_words(key)}: {text}"
+    names = " ".join(named)
+    return f"{text} ({names})" if names else text
 
 
-def leaves(value: Any) -> list[str]:
-    """Return the texts and numbers in nested metadata, in order; no keys, true or false."""
-    values: list[str] = []
-    _collect(value, values)
-    return values
+def labels(metadata: Mapping[str, Any]) -> list[str]:
+    """Return metadata as words, a name with its value each: "priority 2". Of records within them only the values."""
+    return [
+        " ".join((*(() if name in OWN_NAMES or isinstance(value, dict) else (name,)), *leaves(value)))
+        for name, value in metadata.items()
+    ]
 
 
-def _collect(value: Any, values: list[str]) -> None:
-    if isinstance(value, str):
-        values.append(value)
-    elif isinstance(value, dict):
-        for part in value.values():
-            _collect(part, values)
-    elif isinstance(value, list):
-        for part in value:
-            _collect(part, values)
+def leaves(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers in nested metadata, in order; no keys, true or false."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from leaves(part)
     elif value is not None and not isinstance(value, bool):
-        values.append(str(value))
+        yield str(value)
 
 
 def date_words(at: int) -> str:

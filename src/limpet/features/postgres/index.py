@@ -59,13 +59,16 @@ class PostgresIndex:
         self._add(con, [(num, {word: counts for word, counts in after.items() if before.get(word) != counts})])
         _count(con, 0, size - row[6])
 
-    def delete(self, con: Session, num: int) -> None:
+    def unembed(self, con: Session, num: int) -> None:
         con.execute(_CHUNK_CHANGED, (num,))
         con.execute(
             "UPDATE slot SET code = decode(repeat('00', length(code)), 'hex'), scale = decode(repeat('00', 4), 'hex'),"
             " exact = '', scope = 0, body = 0 WHERE body = ?",
             (num,),
         )
+
+    def delete(self, con: Session, num: int) -> None:
+        self.unembed(con, num)
         row = con.execute(f"DELETE FROM body WHERE num = ? RETURNING {_COLUMNS}, size", (num,)).fetchone()
         if row is not None:
             self._drop(con, num, list(self._words(row[:6])[0]))

@@ -170,7 +170,7 @@ FAMILIES = {
     "neighbours": ("lexical_previous", "lexical_next", "lexical_around", "vector_previous", "vector_next",
                    "vector_around", "coverage_around"),
     "session": ("session", "session_vector"),
-    "time": ("date", "tells_when", "recent"),
+    "time": ("date",),
     "person": ("speaker", "by_person", "asked_of_agent"),
     "judge": ("judge",),
 }  # fmt: skip

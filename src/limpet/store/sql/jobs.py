@@ -233,7 +233,7 @@ def flush(database: Database, *, seconds: float) -> bool:
 
 class Relations(Repository):
     """The relations of newer memories to older ones, by a model that read both, without those that a person rejected in
-    review. They are made from texts and never part of the ledger."""
+    review; and of a memory to itself what it weighs. They are made from texts and never part of the ledger."""
 
     def add(self, relations: Sequence[Relation]) -> None:
         """Keep verdicts; a later one about the same pair takes the place of the earlier."""
@@ -260,6 +260,10 @@ class Relations(Repository):
             known |= {end: near[end] for end in coming}
         return known
 
+    def weights(self, ids: Sequence[bytes]) -> dict[bytes, float]:
+        """Return what some memories weigh, 0 to 1, those that were read."""
+        return dict(self._ask("weights", ids=self._database.ids(ids))) if ids else {}
+
     def newer_texts(self, bodies: Sequence[int]) -> list[int]:
         """Return texts of the memories that replaced, ended or resolved those which have some texts."""
         return [row[0] for row in self._ask("newer_texts", bodies=self._database.numbers(bodies))] if bodies else []
@@ -267,7 +271,9 @@ class Relations(Repository):
     def counts(self) -> list[tuple[str, str, str, int]]:
         """Return (model, relation, level, how many), in order."""
         return self._database.rows(
-            "SELECT model, relation, level, count(*) FROM relation GROUP BY model, relation, level ORDER BY 1, 2, 3", {}
+            "SELECT model, relation, level, count(*) FROM relation WHERE older <> newer"
+            " GROUP BY model, relation, level ORDER BY 1, 2, 3",
+            {},
         )
 
     def drop(self) -> int:

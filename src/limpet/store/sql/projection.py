@@ -56,7 +56,7 @@ class Projection:
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._numbers: SessionNumbers | None = None
-        self._told_anew = False
+        self._told_anew = self._rebuilding = False
 
     def append(self, events: Sequence[Event]) -> None:
         """Write events and project them, in order. Memories that are new one after the other, which is most of what a
@@ -311,11 +311,15 @@ class Projection:
                 self._project_edge(replace(event, at=undone.at))
 
     def _follow(self, body: int | None, was: MemoryState, now: MemoryState) -> None:
-        """Forget what a memory said the same as in other words, and update the rows with the number of its scope."""
+        """Forget what a memory said the same as in other words, have its text embedded anew, and update the rows with
+        the number of its scope."""
         id = now.id
         if was.content != now.content:
             same = "DELETE FROM relation WHERE relation = 'same' AND (older = ?1 OR newer = ?1)"
             self._con.execute(same, (id,))
+        if body and (was.topics, was.key) != (now.topics, now.key) and not self._rebuilding:
+            self._index.unembed(self._con, body)  # its vector was made with these
+            self._con.execute(self._sql["insert_job"], ("embed", body, 0))
         if was.scope == now.scope:
             return
         num = self._intern_scope(now.scope)
@@ -379,7 +383,7 @@ class Projection:
         # Scopes keep their numbers: texts, vectors, use counts and the review list know them by these.
         for table in ("memory", "edge", "session", "renamed"):
             self._con.execute(f"DELETE FROM {table}")
-        self._numbers = None
+        self._numbers, self._rebuilding = None, True
         bodies = dict(self._con.execute("SELECT seq, body FROM event WHERE body IS NOT NULL"))
         purged = {row[0] for row in self._con.execute("SELECT memory FROM event WHERE type = 'purged'")}
         for done, event in enumerate(events, 1):

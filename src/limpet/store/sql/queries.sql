@@ -68,8 +68,8 @@ coalesce(
   (SELECT e.data ->> 'scope' FROM event e WHERE e.memory = v.memory AND e.memory <> e.id AND e.type = 'session_started' LIMIT 1))
 
 -- fragment: not_rejected
--- Of a relation `r`: no person has said that both hold.
-NOT EXISTS (SELECT 1 FROM review v WHERE v.memory = r.newer AND v.other = r.older AND v.verdict = 'rejected')
+-- Of a relation `r` of two memories: no person has said that both hold.
+r.older <> r.newer AND NOT EXISTS (SELECT 1 FROM review v WHERE v.memory = r.newer AND v.other = r.older AND v.verdict = 'rejected')
   AND NOT EXISTS (SELECT 1 FROM review v WHERE v.memory = r.older AND v.other = r.newer AND v.verdict = 'rejected')
 
 -- name: memory_current
@@ -344,7 +344,8 @@ SELECT u.id, u.wrong FROM usage u JOIN memory m ON m.id = u.id AND m.retired_at 
 -- Texts to embed, with the key of a keyed fact: "Tampa" alone says nothing. Primary key, memory_body.
 SELECT b.num, b.content, nullif(max(
     ifnull((SELECT m.key FROM memory m WHERE m.num = b.num AND m.body = m.num), ''),
-    ifnull((SELECT max(m.key) FROM memory m INDEXED BY memory_body WHERE m.body = b.num AND m.body <> m.num), '')), '')
+    ifnull((SELECT max(m.key) FROM memory m INDEXED BY memory_body WHERE m.body = b.num AND m.body <> m.num), '')), ''),
+    b.topics
   FROM carray(:bodies) c CROSS JOIN body b ON b.num = c.value
 
 -- name: proposal
@@ -551,6 +552,10 @@ SELECT m.body, m.id, b.content, s.body FROM carray(:bodies) c
   LEFT JOIN memory s ON s.id = m.superseded_by AND s.retired_at IS NULL AND s.state = 'active'
  WHERE m.retired_at IS NULL AND m.state = 'merged'
 
+-- name: weights
+-- What some memories weigh: a verdict about each alone. Primary key of relation.
+SELECT r.older, r.probability FROM carray(:ids) c CROSS JOIN relation r ON r.older = c.value AND r.newer = c.value
+
 -- name: newer_texts
 -- Texts of memories that say what became of those which have some texts. Primary keys, memory_body, memory_current.
 SELECT n.body FROM carray(:bodies) c CROSS JOIN memory m ON m.num = c.value AND m.body = m.num
@@ -560,6 +565,22 @@ UNION
 SELECT n.body FROM carray(:bodies) c CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num
   CROSS JOIN relation r ON r.older = m.id CROSS JOIN memory n INDEXED BY memory_current ON n.id = r.newer
  WHERE m.retired_at IS NULL AND n.retired_at IS NULL AND n.body IS NOT NULL AND r.relation <> 'same' AND {not_rejected}
+
+-- name: standing_for
+-- (text, text of what stands in the place of its memory, now or for a time) for texts of memories that were replaced.
+-- Primary key, memory_body, memory_current.
+WITH RECURSIVE step (body, id, steps) AS (
+  SELECT c.value, m.superseded_by, 1 FROM carray(:bodies) c CROSS JOIN memory m ON m.num = c.value AND m.body = m.num
+   WHERE m.retired_at IS NULL AND m.state = 'active' AND m.superseded_by IS NOT NULL
+  UNION
+  SELECT c.value, m.superseded_by, 1 FROM carray(:bodies) c
+    CROSS JOIN memory m INDEXED BY memory_body ON m.body = c.value AND m.body <> m.num
+   WHERE m.retired_at IS NULL AND m.state = 'active' AND m.superseded_by IS NOT NULL
+  UNION
+  SELECT s.body, m.superseded_by, s.steps + 1 FROM step s CROSS JOIN memory m INDEXED BY memory_current ON m.id = s.id
+   WHERE m.retired_at IS NULL AND m.superseded_by IS NOT NULL AND s.steps < 100)
+SELECT s.body, n.body FROM step s CROSS JOIN memory n INDEXED BY memory_current ON n.id = s.id
+ WHERE n.retired_at IS NULL AND n.body IS NOT NULL
 
 -- name: ids_around
 -- Of some ids those that are next to them by their last bytes, and one that ends alike, for abbreviations. memory_short.

@@ -202,8 +202,8 @@ class Search(Repository, ABC):
         rows = self._ask("neighbours", where, nums=self._database.numbers(wanted), reach=reach) if wanted else []
         return list(map(Candidate._make, rows))
 
-    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None]]:
-        """Return (number, text, key or None) of those that exist."""
+    def texts(self, bodies: Sequence[int]) -> list[tuple[int, str, str | None, str | None]]:
+        """Return (number, text, key, words of its topics; either or None) of those that exist."""
         return self._ask("texts", bodies=self._database.numbers(bodies))
 
     def merged(self, bodies: Collection[int]) -> dict[int, tuple[bytes, str, int | None]]:
@@ -225,6 +225,10 @@ class Search(Repository, ABC):
         scopes = f"scope IN ({', '.join(map(str, self.scope_numbers(where.scopes))) or '0'})"
         left = self._database.rows(f"SELECT 1 FROM scope_left WHERE {scopes} LIMIT 1")
         return f"SELECT DISTINCT body FROM memory WHERE {scopes}" if left else ""
+
+    def standing_for(self, bodies: Sequence[int]) -> list[tuple[int, int]]:
+        """Return (text, text of a later one in its place) for those whose memories were replaced."""
+        return self._ask("standing_for", bodies=self._database.numbers(bodies)) if bodies else []
 
     def scope_numbers(self, names: Sequence[str]) -> list[int]:
         """Return the numbers that stand for scopes in vector chunks; unknown names are left out."""

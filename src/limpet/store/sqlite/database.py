@@ -54,12 +54,16 @@ class SqliteIndex:
 
     def delete(self, con: apsw.Connection, num: int) -> None:
         """Delete a text and its vectors."""
+        self.unembed(con, num)
+        con.execute("DELETE FROM body WHERE num = ?", (num,))
+
+    def unembed(self, con: apsw.Connection, num: int) -> None:
+        """Delete a text's vectors."""
         for embedder, chunk, slot, dimensions in _vectors_of(con, num):
             for column, size in _COLUMNS:
                 wide = size or dimensions
                 _overwrite(con, chunk, column, slot * wide, bytes(wide))
             con.execute("DELETE FROM vector WHERE embedder = ? AND body = ?", (embedder, num))
-        con.execute("DELETE FROM body WHERE num = ?", (num,))
 
     def move(self, con: apsw.Connection, num: int, scope: int) -> None:
         """Move a text's vectors to another scope."""
