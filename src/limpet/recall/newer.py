@@ -2,8 +2,8 @@
 
 There are three cases. A model read both when the newer one was stored, and found a change (`relate/`). Or the newer one
 is near and a correction, by its kind. Or the question asks for what holds now, and a logistic model says that the newer
-one answers it as well (`rank/newer_weights.py`). Only the first results are looked at. Nothing changes if the question
-is about the past, a date, or a given time.
+one answers it as well (`rank/newer_weights.py`). Only the first results are looked at. For a question about the past
+the older one ranks above; nothing changes for a date or a given time.
 
 Also the warnings about memories that are shown: what contradicts, corrects or replaces them.
 """
