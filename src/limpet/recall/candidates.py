@@ -123,25 +123,8 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan, *
     merged = store.search.merged(pool)
     speaking = index.passing([into for *_, into in merged.values() if into is not None], plan.where)
     text_ids = sorted({*pool - merged.keys(), *speaking})
-    candidates.table, place = index.table(text_ids), {text_id: i for i, text_id in enumerate(text_ids)}
-    every, behind = list(text_ids), list[tuple[int, int]]()  # (place in `every`, that of what stands for it)
-    for text_id, (id, content, into) in merged.items():
-        if into is not None and into in place:
-            behind.append((len(every), place[into]))
-            every.append(text_id)
-            candidates.also_said.setdefault(place[into], []).append((format_id(id), content))
-    pairs = [(place[older], place[newest]) for older, newest in replaced if newest in place]
-    for older, newest in sorted(pairs, key=lambda pair: -candidates.table.valid_from[pair[0]]):
-        behind.append((older, newest))
-        candidates.before.setdefault(newest, []).append(older)
-
-    def joined(values: list[Any], of: Callable[[Any, Any], Any] = max) -> list[Any]:
-        """Return a value for each candidate: the best of its own and of those that it stands for."""
-        own = values[: len(text_ids)]
-        for source, i in behind:
-            own[i] = of(own[i], values[source])
-        return own
-
+    candidates.table = index.table(text_ids)
+    every, joined = _behind(candidates, merged, replaced)
     fields, words = index.words(every, text.stems)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
     match = QueryMatch(
@@ -158,6 +141,35 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan, *
     )
     candidates.features = compute_features(candidates.table, match, without=plan.without)
     return candidates
+
+
+def _behind(
+    candidates: Candidates, merged: Mapping[int, tuple[bytes, str, int | None]], replaced: Sequence[tuple[int, int]]
+) -> tuple[list[int], Callable[..., list[Any]]]:
+    """Note for which texts candidates stand: those that were merged into them, and those that they replaced.
+
+    Return the texts of the candidates with the merged ones behind, and a function from a value of each to one of each
+    candidate: the best of its own and of those that it stands for.
+    """
+    every = list(candidates.table.text_ids)
+    place = {text_id: i for i, text_id in enumerate(every)}
+    pairs = [(place[older], place[newest]) for older, newest in replaced if newest in place]
+    pairs.sort(key=lambda pair: -candidates.table.valid_from[pair[0]])
+    for older, newest in pairs:
+        candidates.before.setdefault(newest, []).append(older)
+    for text_id, (id, content, into) in merged.items():
+        if into is not None and into in place:
+            pairs.append((len(every), place[into]))
+            every.append(text_id)
+            candidates.also_said.setdefault(place[into], []).append((format_id(id), content))
+
+    def joined(values: list[Any], of: Callable[[Any, Any], Any] = max) -> list[Any]:
+        own = values[: len(place)]
+        for behind, i in pairs:
+            own[i] = of(own[i], values[behind])
+        return own
+
+    return every, joined
 
 
 def _replaced(store: Store, index: SearchIndex, plan: Plan, others: Sequence[int]) -> list[tuple[int, int]]:
