@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
+from itertools import dropwhile, takewhile
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import NamedTuple
@@ -108,8 +109,11 @@ def stretch(text: str, now: int) -> tuple[int, int, str] | None:
     stretches = [] if any(when[:3]) else spans(text, now)
     if not stretches and max(map(len, when)) == 1:
         today = now - now % MICROSECONDS_PER_DAY
-        back = [n for n in range(MOST_DAYS) if agreement(when, today - n * MICROSECONDS_PER_DAY) == 1.0]
-        run = [n for place, n in enumerate(back) if n == back[0] + place]
+
+        def fits(back: int) -> bool:
+            return agreement(when, today - back * MICROSECONDS_PER_DAY) == 1.0
+
+        run = list(takewhile(fits, dropwhile(lambda back: not fits(back), range(MOST_DAYS))))
         stretches = (
             [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)] if run else []
         )
