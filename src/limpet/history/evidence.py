@@ -7,6 +7,7 @@ and the reader of statements are evidence, and the caller judges.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..model.clock import Instant, MaybeInstant, format_time
@@ -126,14 +127,14 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
         raise BadInput("the text is empty")
     held = [(old, value) for old, value in near(view, recall, claim, limit) if view.standing(old) == "held"]
     now, words, reader = f"{(format_time(view.as_of) or '')[:10]} {claim}", content(claim), shared()
-    try:
+    against = set[str]()
+    with suppress(EmbedderUnavailable):
         read = [old for old, _ in held if reader.reads(claim) and reader.reads(old.content)]
-        odds = map(change_odds, reader.relations([(statement(old), now) for old in read]))
-    except EmbedderUnavailable:
-        read, odds = [], map(change_odds, ())
-    against = {
-        old.id for old, value in zip(read, odds, strict=True) if value > AGAINST and content(old.content) != words
-    }
+        relations = reader.relations([(statement(old), now) for old in read])
+        against |= {
+            old.id for old, relation in zip(read, relations, strict=True)
+            if change_odds(relation) > AGAINST and content(old.content) != words
+        }  # fmt: skip
     supports = [
         Support(node=view.node(old), similarity=similarity, difference="says otherwise" if old.id in against else None)
         for old, similarity in held
@@ -354,7 +355,7 @@ def diff(view: View, start: int, end: int, *, as_of: int | None, limit: int) -> 
     # Links that hold at `end` and did not at `start`, and the other way round; both ends seen from here.
     links: dict[bool, dict[tuple[bytes, str, bytes], Link]] = {True: {}, False: {}}
     edges = view.store.edges.changed(start, end)
-    seen = view.store.graph.validity(list({id for edge in edges for id in (edge.source, edge.target)}), later.where())
+    seen = later.standings(id for edge in edges for id in (edge.source, edge.target))
     for edge in edges:
         after = edge.retired_at is None or edge.retired_at > end
         if (edge.recorded_at <= start) != after and edge.source in seen and edge.target in seen:

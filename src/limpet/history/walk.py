@@ -43,8 +43,7 @@ class Why(JsonForm, Holds[Node]):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the JSON form; each reason has its depth."""
-        reasons = [reason.as_dict() | {"depth": self.depths[reason.id]} for reason in self.reasons]
-        return encode(self) | {"reasons": reasons}
+        return encode(self) | {"reasons": _with_depths(self.reasons, self.depths)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +103,8 @@ class Subgraph(JsonForm, Holds[Node]):
     truncated: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the JSON form; each node that the walk counted has its depth."""
-        depths = self.depths
-        nodes = [node.as_dict() | ({"depth": depths[node.id]} if node.id in depths else {}) for node in self.nodes]
-        return encode(self) | {"nodes": nodes}
+        """Return the JSON form; each node has its depth."""
+        return encode(self) | {"nodes": _with_depths(self.nodes, self.depths)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +118,10 @@ class Chain(JsonForm):
     truncated: bool = False
     same: list[Node] = field(default_factory=list)  # other wordings: merged into it, or read as the same
     read_as: dict[str, float] = field(default_factory=dict)  # id of one that a model read as the same -> how sure
+
+
+def _with_depths(nodes: Sequence[Node], depths: dict[str, int]) -> list[dict[str, Any]]:
+    return [node.as_dict() | {"depth": depths[node.id]} for node in nodes]
 
 
 # -- the walk
@@ -286,9 +287,7 @@ def impact(view: View, id: str, *, depth: int, limit: int) -> Impact:
     affected.sort(
         key=lambda item: (item.node.kind != "decision", not item.falls, item.depth, -item.node.importance, item.node.id)
     )
-    return Impact(
-        memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.full or walk.deeper
-    )  # fmt: skip
+    return Impact(memory=view.node(start), affected=affected, skipped=walk.skipped, truncated=walk.full or walk.deeper)
 
 
 def rested_before(view: View, result: Impact, replaced: Sequence[Node], *, limit: int) -> list[Affected]:

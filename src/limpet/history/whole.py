@@ -148,14 +148,12 @@ def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]
     count = len(whole.nodes)
     if not count or not whole.edges:
         return []
-    source = np.array([edge[0] for edge in whole.edges])
-    target = np.array([edge[2] for edge in whole.edges])
-    weight = np.array([edge[3] for edge in whole.edges])
-    supports = np.array([edge[1] == "supports" for edge in whole.edges])
-    both = np.array([edge[1] in SYMMETRIC_TYPES for edge in whole.edges])
-    giving = np.concatenate([np.where(supports, target, source), target[both]])
-    taking = np.concatenate([np.where(supports, source, target), source[both]])
-    weight = np.concatenate([weight, weight[both]])
+    flows = [(source, target, weight) for source, type, target, weight in whole.edges if type != "supports"]
+    flows += [
+        (target, source, weight) for source, type, target, weight in whole.edges
+        if type == "supports" or type in SYMMETRIC_TYPES
+    ]  # fmt: skip
+    giving, taking, weight = map(np.array, zip(*flows, strict=True))
     out = np.bincount(giving, weights=weight, minlength=count)
     share = weight / np.where(out > 0, out, 1.0)[giving]
     rank = np.full(count, 1.0 / count)
@@ -166,10 +164,10 @@ def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]
         rank = fresh
         if converged:
             break
-    links_in, links_out = np.bincount(target, minlength=count), np.bincount(source, minlength=count)
+    links_in, links_out = Counter(edge[2] for edge in whole.edges), Counter(edge[0] for edge in whole.edges)
     linked = (i for i in range(count) if whole.standings[i] not in FALLEN and links_in[i] + links_out[i])
     return [
-        Central(node=node, links_in=int(links_in[i]), links_out=int(links_out[i]), rank=float(rank[i]) * count)
+        Central(node=node, links_in=links_in[i], links_out=links_out[i], rank=float(rank[i]) * count)
         for node, i in whole.first(((rank[i], i) for i in linked), limit)
     ]
 
