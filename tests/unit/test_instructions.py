@@ -28,7 +28,7 @@ def test_the_quick_look_changes_no_verdict(text):
 @given(st.sampled_from(range(len(FULL))).flatmap(lambda i: st.tuples(st.just(i), st.from_regex(FULL[i][1]))))
 def test_what_a_pattern_finds_holds_what_it_needs(found):
     place, text = found
-    assert all(any(word in text for word in words) for words in instructions._NEEDS[place])
+    assert any(word in text for word in instructions._NEEDS[place])
 
 
 def test_every_pattern_has_its_needs():

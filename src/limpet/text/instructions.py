@@ -101,35 +101,27 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
      r"|(?:发送|發送|上传|上傳|转发|傳送|泄露).{0,20}(?:密码|密碼|凭据|憑證|密钥|密鑰|令牌|环境变量).{0,20}(?:https?://|到|给|給|@)"
      r"|(?:把|将|將).{0,12}(?:密码|密碼|凭据|密钥|令牌).{0,12}(?:发送|發送|上传|上傳|发给|发到)"),
 )  # fmt: skip
-# Words that a text must hold for the pattern of the same place to match at all, one of each group. To look for these
-# costs a tenth of the patterns. tests/unit/test_instructions.py compares both.
-_NEEDS: tuple[tuple[tuple[str, ...], ...], ...] = (
-    (("ignore", "disregard", "forget", "neglect", "override", "overrule", "bypass", "disable", "follow", "obey"),
-     ("instruction", "prompt", "direct", "guid", "rule", "polic", "order", "command", "constraint", "restriction", "programming", "training",
-      "message", "conversation", "context", "text", "input", "above", "every", "anything", "all", "what", "notes", "safety", "ethic", "moderation", "content")),
-    (("you are now", "from now on", "act as", "pretend", "roleplay as", "behave ", "your new", "new instruction",
-      "new system instruction", "as an ai"),),
-    (("<|", "im_", "sys", "assistant", "endoftext", "inst", "developer", "tool_call", "function_call", "<invoke"),
-     ("<", "[", "##", ":")),
-    (("tell", "inform", "mention", "alert", "notify", "reveal", "disclose", "repeat", "show"),
-     ("not", "don't", "dont", "never", "without"),
-     ("user", "human", "operator", "developer", "anyone", "anybody")),
-    (("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction",
-      "ai agent", "ai assistant", "ai model", "llm agent", "llm assistant", "llm model"),),
-    (("send", "post", "upload", "exfiltrate", "forward", "email", "leak", "transmit", "curl"),
-     ("credential", "password", "secret", "key", "token", "env", "conversation", "history", "memor", "code")),
-    (("answer", "respond", "reply", "summari", "|", "rm -rf"),
-     ("run", "execute", "eval", "call", "fetch", "visit", "paste", "curl", "wget", "rm -rf")),
-    (("remember", "store", "save", "memori", "add"),
-     ("this", "the following"),
-     ("memory", "memories", "permanently", "forever", "future")),
-    (("ignor", "missacht", "vergiss", "vergesst", "umgeh", "oublie", "neglige", "contourne", "olvid", "omite", "descarta",
-      "desobedece", "略", "无视", "無視", "忘", "不要遵守", "绕过", "繞過"),),
-    (("du bist", "ab jetzt", "ab sofort", "deine neue", "neue anweisung", "tu es", "vous etes", "desormais", "nouvelle",
-      "ahora eres", "a partir de ahora", "tu nuevo", "nuev", "你", "新指令", "新的指令"),),
-    (("benutzer", "nutzer", "anwender", "utilisateur", "usuario", "用户", "用戶", "使用者", "任何人"),),
-    (("passw", "zugang", "geheim", "schlussel", "token", "mot", "identifiant", "secret", "cle", "jeton", "contrasen", "credencial",
-      "clave", "密", "凭据", "憑證", "令牌", "环境变量"),),
+# Words of which a text must hold one for the pattern of the same place to match at all. To look for these costs a tenth of
+# the patterns. tests/unit/test_instructions.py compares both.
+_NEEDS: tuple[tuple[str, ...], ...] = (
+    ("ignore", "disregard", "forget", "neglect", "override", "overrule", "bypass", "disable", "follow", "obey"),
+    ("you are now", "from now on", "act as", "pretend", "roleplay as", "behave ", "your new", "new instruction",
+     "new system instruction", "as an ai"),
+    ("<|", "<im_", "<sys", "system", "assistant", "<endoftext", "inst]", "instruction", "developer", "tool_call", "function_call",
+     "<invoke"),
+    ("tell", "inform", "mention", "alert", "notify", "reveal", "disclose", "repeat", "show"),
+    ("hey ", "dear ", "attention ", "note to", "important for", "message for", "instruction", "ai agent", "ai assistant",
+     "ai model", "llm agent", "llm assistant", "llm model"),
+    ("credential", "password", "secret", "key", "token", "env", "conversation", "history", "memor", "code"),
+    ("answer", "respond", "reply", "summari", "|", "rm -rf"),
+    ("memory", "memories", "permanently", "forever", "future"),
+    ("ignor", "missacht", "vergiss", "vergesst", "umgeh", "oublie", "neglige", "contourne", "olvid", "omite", "descarta",
+     "desobedece", "略", "无视", "無視", "忘", "不要遵守", "绕过", "繞過"),
+    ("du bist", "ab jetzt", "ab sofort", "deine neue", "neue anweisung", "tu es", "vous etes", "desormais", "nouvelle",
+     "ahora eres", "a partir de ahora", "tu nuevo", "nuev", "你", "新指令", "新的指令"),
+    ("benutzer", "nutzer", "anwender", "utilisateur", "usuario", "用户", "用戶", "使用者", "任何人"),
+    ("passw", "zugang", "geheim", "schlussel", "token", "mot", "identifiant", "secret", "cle", "jeton", "contrasen", "credencial",
+     "clave", "密", "凭据", "憑證", "令牌", "环境变量"),
 )  # fmt: skip
 # Characters that hide text from people but not from models: tags, zero width, bidirectional overrides.
 _HIDDEN = "[\U000e0000-\U000e007f\u200b\u2060\u202a-\u202e\u2066-\u2069]"
@@ -209,7 +201,7 @@ def _readable(data: bytes) -> str:
 
 
 @cache
-def _compiled() -> tuple[tuple[str, tuple[tuple[str, ...], ...], re.Pattern[str]], ...]:
+def _compiled() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
     return tuple((name, needs, re.compile(pattern)) for (name, pattern), needs in zip(_PATTERNS, _NEEDS, strict=True))
 
 
@@ -245,13 +237,9 @@ def _texts(value: object) -> Iterator[str]:
 
 def _reason_in(plain: str) -> str | None:
     for name, needs, pattern in _compiled():
-        for words in needs:
-            for word in words:  # a loop: any() with a generator takes twice the time
-                if word in plain:
-                    break
-            else:
+        for word in needs:  # a loop: any() with a generator takes twice the time
+            if word in plain:
+                if pattern.search(plain):
+                    return name
                 break
-        else:
-            if pattern.search(plain):
-                return name
     return None
