@@ -176,10 +176,8 @@ def _is_of_a_format(paragraph: Sequence[str]) -> bool:
 
 
 def _is_foreign(line: str) -> bool:
-    """Return whether a line is of a log, a table or a quotation, or `KEY:VALUE`."""
-    name = line.partition(":")[0]
-    is_key = len(name) > 3 and name.isupper() and name.isalpha()
-    return is_key or line.startswith(">") or line.count(" | ") > 1 or _is_logged(line)
+    """Return whether a line is of a log, a table or a quotation."""
+    return line.startswith(">") or line.count(" | ") > 1 or _is_logged(line)
 
 
 def _is_field(line: str) -> bool:
@@ -192,33 +190,18 @@ def _is_field(line: str) -> bool:
 
 def _without_quotations(text: str) -> str:
     """Return a text without quotations of some length."""
-    for begin, end in _QUOTES:
-        kept, place = [], 0
-        while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start + 1)) >= 0:
-            long = len(text[start:stop].split()) >= _QUOTED
-            kept.append(text[place : start if long else stop + 1])
-            place = stop + 1
-        text = "".join(kept) + text[place:]
-    return text
+    quotation = "|".join(f"{begin}[^{begin}{end}]*{end}" for begin, end in _QUOTES)
+    return re.sub(quotation, lambda match: match[0] if len(match[0].split()) < _QUOTED else "", text)
 
 
 def _without_elements(text: str) -> str:
-    """Return a text without elements of markup and what they enclose; one that is not closed goes to the end."""
-    kept, place, unclosed = [], 0, set[str]()
-    while (start := text.find("<", place)) >= 0:
-        stop = start + 1
-        while stop < len(text) and (text[stop].isalnum() or text[stop] in "_-:."):
-            stop += 1
-        name = text[start + 1 : stop]
-        close = -1 if not name or name in unclosed else text.find(f"</{name}", stop)
-        if close < 0:
-            unclosed.add(name)
-            kept.append(text[place:stop])
-            place = stop
-        else:
-            kept.append(text[place:start])
-            end = text.find(">", close)
-            place = len(text) if end < 0 else end + 1
+    """Return a text without elements of markup and what they enclose; a tag without an end stays."""
+    last = {end[1]: end.start() for end in re.finditer(r"</([\w.:-]+)", text)}
+    kept, place = [], 0
+    for tag in re.finditer(r"<([\w.:-]+)", text):
+        if place <= tag.start() < last.get(tag[1], 0):
+            kept.append(text[place : tag.start()])
+            place = text.find(">", text.find(f"</{tag[1]}", tag.end())) + 1 or len(text)
     return "".join(kept) + text[place:]
 
 
