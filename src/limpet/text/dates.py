@@ -15,7 +15,6 @@ from .describe import MONTHS, WEEKDAYS
 _MONTH_OF = (
     {name: i for i, name in enumerate(MONTHS, 1)} | {name[:3]: i for i, name in enumerate(MONTHS, 1)} | {"sept": 9}
 )
-_MONTHS_THERE_ARE, _DAYS_THERE_ARE = frozenset(range(1, 13)), frozenset(range(1, 32))
 _DAY_OF = {name: i for i, name in enumerate(WEEKDAYS)}
 _MONTH = "(" + "|".join(sorted(_MONTH_OF, key=len, reverse=True)) + ")"
 _DAY_MONTH = rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}\b"
@@ -34,9 +33,10 @@ _QUICK = r"\d|days?\b|" + _MONTH
 
 
 # Times as seen from now: English.
-_COUNT_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-_COUNTS = {name: n for n, name in enumerate(_COUNT_WORDS, 1)}
-_COUNTS |= {"a": 1, "an": 1, "couple of": 2, "a couple of": 2}
+_COUNTS = {"a": 1, "an": 1, "couple of": 2, "a couple of": 2} | {
+    name: n
+    for n, name in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)  # noqa: SIM905
+}
 _DAYS_OF = {"day": 1, "week": 7, "month": 30, "year": 365}
 _COUNT = r"(\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + r")"
 _AGO = rf"\b{_COUNT}[\s-]+(day|week|month|year)s?\s+ago\b"
@@ -67,38 +67,30 @@ NOTHING = Mentioned()
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern when a query is first read: writes need none of them."""
-    return re.compile(pattern, re.IGNORECASE)
-
-
-@cache
-def _quick() -> re.Pattern[str]:
-    return re.compile(_QUICK)  # of folded text: a quarter of the time, and most questions name no date
+    # The quick look is for folded text: a quarter of the time, and most questions name no date.
+    return re.compile(pattern, 0 if pattern == _QUICK else re.IGNORECASE)
 
 
 def mentioned(text: str) -> Mentioned:
     """Return the parts of dates that a text names, in English or ISO 8601."""
     text = text[:2_000]
-    if not _quick().search(text.casefold()):
+    if not _compiled(_QUICK).search(text.casefold()):
         return NOTHING
-    years, months, days = set(), set(), set()
-    for year, month, day in _compiled(_ISO).findall(text):
-        years.add(int(year))
-        months.add(int(month))
-        days.update([int(day)] if day else [])
-    years.update(int(year) for year in _compiled(_YEAR).findall(text))
-    for day, month in _compiled(_DAY_MONTH).findall(text):
-        days.add(int(day))
-        months.add(_MONTH_OF[month.lower()])
-    for month, day in _compiled(_MONTH_DAY).findall(text):
-        days.add(int(day))
-        months.add(_MONTH_OF[month.lower()])
+    iso = _compiled(_ISO).findall(text)
+    years = {int(year) for year in (*(year for year, _, _ in iso), *_compiled(_YEAR).findall(text))}
+    months = {int(month) for _, month, _ in iso}
+    days = {int(day) for _, _, day in iso if day}
+    days.update(int(day) for day, _ in _compiled(_DAY_MONTH).findall(text))
+    days.update(int(day) for _, day in _compiled(_MONTH_DAY).findall(text))
     for match in _compiled(_MONTH_ALONE).finditer(text):
         name = match[1].lower()
         capital = name != "may" and match[1][0].isupper()
         if name not in _DOUBTFUL or capital or _compiled(_SPOKEN_OF.format(name=name)).search(text):
             months.add(_MONTH_OF[name])
     weekdays = {_DAY_OF[name.lower()] for name in _compiled(_WEEKDAY).findall(text)}
-    return Mentioned(frozenset(years), _MONTHS_THERE_ARE & months, _DAYS_THERE_ARE & days, frozenset(weekdays))
+    return Mentioned(
+        frozenset(years), frozenset(months) & {*range(1, 13)}, frozenset(days) & {*range(1, 32)}, frozenset(weekdays)
+    )
 
 
 @lru_cache(maxsize=8)  # each step of a recall asks
