@@ -29,25 +29,18 @@ _SPOKEN_OF = (
 _YEAR = r"\b(19\d\d|20\d\d)\b"
 _ISO = r"\b(\d{4})-(\d{2})(?:-(\d{2}))?\b"
 _WEEKDAY = r"\b(" + "|".join(WEEKDAYS) + r")s?\b"
-_QUICK = r"\d|days?\b|" + _MONTH
-
 
 # Times as seen from now: English.
-_COUNTS = {"a": 1, "an": 1, "couple of": 2, "a couple of": 2} | {
-    name: n
-    for n, name in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)  # noqa: SIM905
-}
+_COUNT_WORDS = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_COUNTS = {name: n for n, name in enumerate(_COUNT_WORDS, 1)} | {"a": 1, "an": 1, "couple of": 2, "a couple of": 2}
 _DAYS_OF = {"day": 1, "week": 7, "month": 30, "year": 365}
 _COUNT = r"(\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + r")"
 _AGO = rf"\b{_COUNT}[\s-]+(day|week|month|year)s?\s+ago\b"
 _PAST = rf"\b(?:last|past)\s+{_COUNT}\s+(day|week|month|year)s?\b"
 _NAMED = r"\b(last|this|past)\s+(week|weekend|month|year|" + "|".join(WEEKDAYS) + r")\b"
 _DAYS_NEAR = r"\b(?:yesterday|today|tonight)\b"
-_RELATIVE_QUICK = r"\b(?:ago|last|past|this|yesterday|today|tonight)\b"
 # A question about a time: English.
 _ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
-
-
 # How far back the date is looked for that a text names.
 MOST_DAYS = 3_660
 
@@ -67,15 +60,12 @@ NOTHING = Mentioned()
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern when a query is first read: writes need none of them."""
-    # The quick look is for folded text: a quarter of the time, and most questions name no date.
-    return re.compile(pattern, 0 if pattern == _QUICK else re.IGNORECASE)
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def mentioned(text: str) -> Mentioned:
     """Return the parts of dates that a text names, in English or ISO 8601."""
     text = text[:2_000]
-    if not _compiled(_QUICK).search(text.casefold()):
-        return NOTHING
     iso = _compiled(_ISO).findall(text)
     years = {int(year) for year in (*(year for year, _, _ in iso), *_compiled(_YEAR).findall(text))}
     months = {int(month) for _, month, _ in iso}
@@ -88,9 +78,8 @@ def mentioned(text: str) -> Mentioned:
         if name not in _DOUBTFUL or capital or _compiled(_SPOKEN_OF.format(name=name)).search(text):
             months.add(_MONTH_OF[name])
     weekdays = {_DAY_OF[name.lower()] for name in _compiled(_WEEKDAY).findall(text)}
-    return Mentioned(
-        frozenset(years), frozenset(months) & {*range(1, 13)}, frozenset(days) & {*range(1, 32)}, frozenset(weekdays)
-    )
+    months, days = months & {*range(1, 13)}, days & {*range(1, 32)}
+    return Mentioned(frozenset(years), frozenset(months), frozenset(days), frozenset(weekdays))
 
 
 @lru_cache(maxsize=8)  # each step of a recall asks
@@ -120,8 +109,6 @@ def spans(text: str, now: int) -> list[tuple[int, int]]:
     """Return stretches of time that a text names as seen from `now`, [start, end) in microseconds UTC. English:
     "yesterday", "last Tuesday", "this month", "in the past three months"; "two weeks ago" is about then."""
     text = text[:2_000]
-    if not _compiled(_RELATIVE_QUICK).search(text):
-        return []
     try:
         today = datetime.fromtimestamp(now // 1_000_000, UTC).date()
         return [(_start_of(first), _start_of(end)) for first, end in _stretches(text, today)]
