@@ -101,13 +101,12 @@ def _all(text: str) -> Iterator[Entity]:
                 yield Entity("code", written, _words(last))
         elif kind == "name":
             yield from _names(written)
-        elif kind == "flag":
-            yield Entity("flag", written, written.casefold())
         elif kind == "port":
             port = "port " + written.lstrip("port :")
             yield Entity("identifier", port, port)
         else:
-            yield Entity("identifier", written, written.casefold().lstrip("#" if kind == "ticket" else "v"))
+            kind, mark = ("flag", "") if kind == "flag" else ("identifier", "#" if kind == "ticket" else "v")
+            yield Entity(kind, written, written.casefold().lstrip(mark))
 
 
 def _names(name: str) -> Iterator[Entity]:
