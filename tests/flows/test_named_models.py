@@ -229,10 +229,7 @@ def test_a_key_goes_to_this_machine_or_over_tls_alone(server, monkeypatch):
         == "Bearer secret-of-the-test"
     )
     plain, safe = (load(f"openai:tiny,url={one}://models.example/v1") for one in ("http", "https"))
-    assert (
-        "authorization" not in plain._embedder._api._client.headers
-        and "authorization" in safe._embedder._api._client.headers
-    )
+    assert "authorization" not in plain._embedder._client.headers and "authorization" in safe._embedder._client.headers
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +27,7 @@ UNIT_WITHIN = 1e-3
 # read what it is measured on (it may be one for code, or for another language), and its cosines stay as they are.
 LEAST = 0.02
 PAIRS = Path(__file__).parent / "calibration_pairs.tsv"
-# By an embedder's identity, the thread that still works for a recall which has gone on without it.
+# By an embedder's identity, the last thread that worked for a recall, which may have gone on without it.
 _busy: dict[int, threading.Thread] = {}
 _lock = threading.Lock()
 
@@ -129,14 +130,13 @@ class GuardedEmbedder:
     def _within(self, seconds: float, work: Callable[[], T]) -> T:
         if seconds <= 0:
             raise self._late("the deadline leaves no time for it")
-        results: list[T] = []
-        failed: list[BaseException] = []
+        result = Future[T]()
 
         def run() -> None:
             try:
-                results.append(work())
+                result.set_result(work())
             except BaseException as error:  # raised again by who waits
-                failed.append(error)
+                result.set_exception(error)
 
         mark = id(self._embedder)
         with _lock:
@@ -148,12 +148,7 @@ class GuardedEmbedder:
         thread.join(seconds)
         if thread.is_alive():
             raise self._late("the deadline came before it had answered")
-        with _lock:
-            if _busy.get(mark) is thread:
-                del _busy[mark]
-        if failed:
-            raise failed[0]
-        return results[0]
+        return result.result()
 
     def _late(self, why: str) -> EmbedderUnavailable:
         return EmbedderUnavailable(f"{self.name}: {why}", hint="`limpet work` waits for it")

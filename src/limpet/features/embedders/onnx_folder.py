@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,10 @@ USUAL_TOKENS, MOST_TOKENS = 512, 2_048
 POOLINGS = {
     "pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first", "pooling_mode_lasttoken": "last",
     "pooling_mode_max_tokens": "most",
+}  # fmt: skip
+_POOL: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda tokens: tokens.mean(axis=0), "most": lambda tokens: tokens.max(axis=0),
+    "first": lambda tokens: tokens[0], "last": lambda tokens: tokens[-1],
 }  # fmt: skip
 WHOLE = ("sentence_embedding", "text_embeds")  # outputs that are the vector already
 # Of a file so many pieces of so many bytes make its fingerprint, evenly spread: gigabytes are not read at each start.
@@ -49,14 +53,14 @@ class Folder:
         self.root = roots[0]
         self.config = self._json("config.json")
 
-    def _json(self, name: str) -> dict[str, Any]:
+    def _json(self, name: str, type: type = dict) -> Any:
         try:
             value = json.loads((self.root / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return {}
+            return type()
         except (OSError, ValueError) as error:
             raise EmbedderUnavailable(f"{self.root / name} cannot be read: {error}") from None
-        return value if isinstance(value, dict) else {}
+        return value if isinstance(value, type) else type()
 
     def tokens(self) -> int:
         """Return the number of tokens that the model reads."""
@@ -69,15 +73,10 @@ class Folder:
         return min(known, default=USUAL_TOKENS)
 
     def pooling(self) -> str:
-        try:
-            modules = json.loads((self.root / "modules.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            modules = []
-        more = [str(module.get("type")).rsplit(".", 1)[-1] for module in modules if isinstance(module, dict)]
-        unknown = set(more) - {"Transformer", "Pooling", "Normalize"}
-        if unknown:
-            layers = ", ".join(sorted(unknown))
-            raise EmbedderUnavailable(f"the model in {self.root} has a layer that is not read: {layers}")
+        modules = [module for module in self._json("modules.json", list) if isinstance(module, dict)]
+        layers = {str(module.get("type")).rpartition(".")[2] for module in modules}
+        if unknown := ", ".join(sorted(layers - {"Transformer", "Pooling", "Normalize"})):
+            raise EmbedderUnavailable(f"the model in {self.root} has a layer that is not read: {unknown}")
         settings = self._json("1_Pooling/config.json")
         chosen = [name for name, value in settings.items() if name.startswith("pooling_mode_") and value is True]
         if len(chosen) > 1 or any(name not in POOLINGS for name in chosen):
@@ -171,16 +170,11 @@ class OnnxFolder(OnnxModel):
         for row in rows:  # alone: a quantised model gives a text another vector in other company
             given = padded([row or [0]])
             given["position_ids"] = np.arange(given["input_ids"].shape[1], dtype=np.int64)[None]
-            unknown = set(self._inputs) - set(given)
-            if unknown:
-                names = ", ".join(sorted(unknown))
-                raise EmbedderUnavailable(f"the model wants inputs that are not known here: {names}")
+            if unknown := ", ".join(sorted(set(self._inputs) - set(given))):
+                raise EmbedderUnavailable(f"the model wants inputs that are not known here: {unknown}")
             output = self._session.run([self._output], {name: given[name] for name in self._inputs})[0][0]
             if output.ndim == 2:  # a vector for each token
-                output = {
-                    "mean": lambda of: of.mean(axis=0), "most": lambda of: of.max(axis=0),
-                    "first": lambda of: of[0], "last": lambda of: of[-1],
-                }[self._pooling](output)  # fmt: skip
+                output = _POOL[self._pooling](output)
             vectors.append((output / max(float(np.linalg.norm(output)), 1e-12)).astype(np.float32))
         return np.stack(vectors)
 
@@ -188,10 +182,9 @@ class OnnxFolder(OnnxModel):
 def _output(session: Any, path: Path) -> str:
     """Return the output that is a text's vector, or the vectors of its tokens."""
     outputs = {output.name: output.shape for output in session.get_outputs()}
-    whole = next((name for name in WHOLE if name in outputs), None)
-    whole = whole or next((name for name, shape in outputs.items() if len(shape) == 3), None)
-    if whole is None:
-        raise EmbedderUnavailable(
-            f"{path.name} gives {', '.join(outputs)}: no vectors of tokens", hint="export it for feature-extraction"
-        )
-    return whole
+    for name in (*WHOLE, *(name for name, shape in outputs.items() if len(shape) == 3)):
+        if name in outputs:
+            return name
+    raise EmbedderUnavailable(
+        f"{path.name} gives {', '.join(outputs)}: no vectors of tokens", hint="export it for feature-extraction"
+    )

@@ -34,27 +34,86 @@ MAX_ANSWER_BYTES = 64_000_000
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
-class _Api:
-    """One address and its HTTP client. Thread-safe."""
+class Refused(EmbedderUnavailable):
+    """An error: the server refuses the request as bad or too large."""
+
+
+def _wait(header: str | None) -> float:
+    """Return the seconds until an overloaded server may be asked again."""
+    try:
+        return max(0.0, float(header or RETRY_SECONDS))
+    except ValueError:  # a date
+        return RETRY_SECONDS
+
+
+_HINTS = {
+    401: "OPENAI_API_KEY holds the key; it is sent over https, or to this machine",
+    404: "the address ends in /v1 with most servers, and the model's name must be one it has",
+}
+
+
+class RemoteEmbedder:
+    """The embedder `openai:NAME,url=URL`, or of the only model that `openai:URL` has. Thread-safe."""
+
+    is_local = False
 
     def __init__(self, spec: Spec) -> None:
         try:
             import httpx2
         except ImportError:
             raise EmbedderUnavailable("a model over HTTP needs httpx2", hint="pip install 'limpet[remote]'") from None
-        self._http, self.url = httpx2, spec.url
+        self._http, self.name, self._spec = httpx2, spec.text, spec
+        self._model, self._width = spec.model, spec.dimensions or 0
         where = urlsplit(spec.url)
         key = os.environ.get("OPENAI_API_KEY", "")
         safe = where.scheme == "https" or where.hostname in LOCAL
-        headers = {"Authorization": f"Bearer {key}"} if key and safe else {}
         self._client = httpx2.Client(
-            transport=httpx2.HTTPTransport(retries=RETRIES), headers=headers, follow_redirects=False,
+            transport=httpx2.HTTPTransport(retries=RETRIES), follow_redirects=False,
+            headers={"Authorization": f"Bearer {key}"} if key and safe else {},
             timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
         )  # fmt: skip
 
-    def ask(self, path: str, request: dict[str, Any] | None = None) -> Any:
+    @property
+    def fingerprint(self) -> str:
+        """The model's name and a hash of the settings. The server does not tell if it changes the model itself."""
+        settings = f"{self._spec.url}\n{self._spec.dimensions}\n{self._spec.query}\n{self._spec.passage}"
+        return f"openai:{self._named()}:{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
+
+    @property
+    def dimensions(self) -> int:
+        self.load()
+        return self._width
+
+    def load(self) -> None:
+        """Ask for what the setting does not say. Raises EmbedderUnavailable."""
+        if not self._width:
+            self._width = len(self._vectors(["how wide"])[0])
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        """Embed texts, many in a request: float32 (n, dimensions)."""
+        return self._in_batches(self._spec.passage, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
+        """Embed questions likewise."""
+        return self._in_batches(self._spec.query, texts)
+
+    def _in_batches(self, prefix: str, texts: Sequence[str]) -> np.ndarray:
+        import numpy as np
+
+        parts = [
+            self._fitting([prefix + text for text in texts[start : start + BATCH]])
+            for start in range(0, len(texts), BATCH)
+        ]
+        return np.concatenate(parts) if parts else np.empty((0, self.dimensions), dtype=np.float32)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        """Return float32 (dimensions,)."""
+        vector: np.ndarray = self._fitting([self._spec.query + text])[0]
+        return vector
+
+    def _ask(self, path: str, request: dict[str, Any] | None = None) -> Any:
         """Return the answer's JSON. Raises EmbedderUnavailable."""
-        where = f"{self.url}{path}"
+        where = f"{self._spec.url}{path}"
         try:
             status, text, headers = http_answer(
                 self._client, "GET" if request is None else "POST", where, most=MAX_ANSWER_BYTES, json=request
@@ -76,85 +135,19 @@ class _Api:
         except (ValueError, RecursionError):
             raise EmbedderUnavailable(f"{where} did not answer with JSON") from None
 
-
-class Refused(EmbedderUnavailable):
-    """An error: the server refuses the request as bad or too large."""
-
-
-def _wait(header: str | None) -> float:
-    """Return the seconds until an overloaded server may be asked again."""
-    try:
-        return max(0.0, float(header or RETRY_SECONDS))
-    except ValueError:  # a date
-        return RETRY_SECONDS
-
-
-_HINTS = {
-    401: "OPENAI_API_KEY holds the key; it is sent over https, or to this machine",
-    404: "the address ends in /v1 with most servers, and the model's name must be one it has",
-}
-
-
-class RemoteEmbedder:
-    """The embedder `openai:NAME,url=URL`, or of the only model that `openai:URL` has."""
-
-    is_local = False
-
-    def __init__(self, spec: Spec) -> None:
-        self.name, self._spec = spec.text, spec
-        self._api = _Api(spec)
-        self._model, self._width = spec.model, spec.dimensions or 0
-
-    @property
-    def fingerprint(self) -> str:
-        """The model's name and a hash of the settings. The server does not tell if it changes the model itself."""
-        settings = f"{self._spec.url}\n{self._spec.dimensions}\n{self._spec.query}\n{self._spec.passage}"
-        return f"openai:{self._named()}:{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
-
-    @property
-    def dimensions(self) -> int:
-        self.load()
-        return self._width
-
-    def load(self) -> None:
-        """Ask for what the setting does not say. Raises EmbedderUnavailable."""
-        if not self._width:
-            self._width = len(self._vectors(["how wide"])[0])
-
-    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """Return float32 (n, dimensions), rows of length 1."""
-        return self._in_batches(self._spec.passage, texts)
-
-    def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
-        """Embed questions, many in a request: float32 (n, dimensions)."""
-        return self._in_batches(self._spec.query, texts)
-
-    def _in_batches(self, prefix: str, texts: Sequence[str]) -> np.ndarray:
-        import numpy as np
-
-        parts = [
-            self._fitting([prefix + text for text in texts[start : start + BATCH]])
-            for start in range(0, len(texts), BATCH)
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, self.dimensions), dtype=np.float32)
-
-    def embed_query(self, text: str) -> np.ndarray:
-        """Return float32 (dimensions,), of length 1."""
-        vector: np.ndarray = self._fitting([self._spec.query + text])[0]
-        return vector
-
     def _named(self) -> str:
         """Return the model's name; where none was given, that of the only one there is."""
         if self._model:
             return self._model
-        answer = self._api.ask("/models")
+        answer = self._ask("/models")
         try:
             names = [str(model["id"]) for model in answer["data"]]
         except (TypeError, KeyError):
             names = []
         if len(names) != 1:
             raise EmbedderUnavailable(
-                f"{self._api.url} has {len(names)} models: {', '.join(names[:8])}", hint="name one: openai:NAME,url=URL"
+                f"{self._spec.url} has {len(names)} models: {', '.join(names[:8])}",
+                hint="name one: openai:NAME,url=URL",
             )
         self._model = names[0]
         return self._model
@@ -177,14 +170,14 @@ class RemoteEmbedder:
             raise ValueError(refused.message) from None
 
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """Embed texts in one request."""
+        """Embed texts in one request; rows of any length, which the guard brings to 1."""
         import numpy as np
 
         # An empty text is refused by some.
         request: dict[str, Any] = {"model": self._named(), "input": [text[:MAX_CHARACTERS] or " " for text in texts]}
         if self._spec.dimensions:
             request["dimensions"] = self._spec.dimensions
-        answer = self._api.ask("/embeddings", request)
+        answer = self._ask("/embeddings", request)
         try:
             rows = sorted(answer["data"], key=lambda row: row.get("index", 0))
             matrix = np.array([row["embedding"] for row in rows], dtype=np.float32)
@@ -192,11 +185,10 @@ class RemoteEmbedder:
             matrix = np.empty(0, dtype=np.float32)
         width = self._width or (matrix.shape[1] if matrix.ndim == 2 else 0)
         if matrix.shape == (len(texts), width) and not np.isfinite(matrix).all():
-            raise EmbedderUnavailable(f"{self._api.url}/embeddings: a vector came with what is no finite number")
+            raise EmbedderUnavailable(f"{self._spec.url}/embeddings: a vector came with what is no finite number")
         if matrix.shape != (len(texts), width) or not width:
             raise EmbedderUnavailable(
-                f"{self._api.url}/embeddings: {len(texts)} vectors of {width or 'some'} numbers were asked for, and an"
+                f"{self._spec.url}/embeddings: {len(texts)} vectors of {width or 'some'} numbers were asked for, and an"
                 f" array of shape {matrix.shape} came"
             )
-        vectors: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True).clip(1e-12)
-        return vectors
+        return matrix
