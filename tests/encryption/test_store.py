@@ -247,11 +247,11 @@ def test_the_keyring_keeps_new_keys_and_old_ones(plain, monkeypatch, tmp_path, c
 
 
 def test_hooks_and_the_journal_open_it_with_the_key(plain, key):
-    from limpet.agents.hooks.journal import note_action
+    from limpet.agents.hooks.journal import SessionJournal
     from limpet.settings import read_settings
 
     change_key(plain, KEY)
-    note_action(read_settings(plain, "project:api", None), session="s", at=1, kind="did", what=f"said {WORD}")
+    SessionJournal(read_settings(plain, "project:api", None), "s", 1).act("did", f"said {WORD}")
     with limpet.open(plain, scope="project:api") as memory:
         assert [one.what for one in memory.journal()] == [f"said {WORD}"]
     assert holding(plain.parent) == []

@@ -15,7 +15,7 @@ from ...model.dataclass import dataclass, replace
 from ...model.errors import NotFound
 from ...pause import append, is_incognito, look, read_pauses
 from ...text.blocks import plain_line, split_typed, strip_blocks
-from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, notice, off, shape
+from .client_adapters import CLIENT_ADAPTERS, NO_EXIT_STATUS, Call, off, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...model.clock import Clock
     from ...settings import Settings
     from .injected import Offer
+    from .journal import SessionJournal
 
 ASKED_CHARACTERS, SAID_CHARACTERS = 1_000, 400
 # The message that pauses limpet in clients whose commands do not tell which session they run in.
@@ -91,6 +92,13 @@ class _Event:
             self._settings = replace(settings, ignore=state.ignore)
         return self._settings
 
+    @property
+    def journal(self) -> SessionJournal:
+        """The session's journal. Raises IsOff."""
+        from .journal import SessionJournal
+
+        return SessionJournal(self.settings, self.session, self.now)
+
     # -- roles
 
     def message(self) -> None:
@@ -106,11 +114,11 @@ class _Event:
         typed, pasted = split_typed(text)
         if pasted:
             with suppress(registry.FeatureMissing):
-                self._note_outside(registry.part("features.outside").PASTED)
+                self.journal.read_outside(*registry.part("features.outside").PASTED)
         asked = plain_line(_redacted(typed), ASKED_CHARACTERS)
         # A client that shows nothing needs no look-up and no holdout.
         if not self.is_shown:
-            self._note("asked", asked)
+            self.journal.act("asked", asked)
             return
         from ...settings import holdout_share
         from .injected import MESSAGE_TOKENS, Holdout, brief
@@ -128,21 +136,20 @@ class _Event:
         with suppress(registry.FeatureMissing):
             read = registry.part("features.outside").read_by(call.tool, call.input, call.folder)
             if read is not None and is_there(self.settings.path):
-                self._note_outside(read)
+                self.journal.read_outside(*read)
         line = describe_action(call.tool, call.input, failed=call.failed)
         if line:
-            self._note("failed" if call.failed else "did", line)
+            self.journal.act("failed" if call.failed else "did", line)
 
     def turn(self) -> None:
         from ...text.turns import closing
-        from .journal import end_turn
 
         text = strip_blocks(self.call.text)
         # Redacted before anything is left out: half a secret is none that can be recognised.
         line = plain_line(closing(_redacted(text), SAID_CHARACTERS), SAID_CHARACTERS)
         if not line and not is_there(self.settings.path):
             return
-        turn = end_turn(self.settings, session=self.session, at=self.now, line=line, answer=text)
+        turn = self.journal.end_turn(line, text)
         if turn.remembered or self.call.client in NO_EXIT_STATUS:
             return
         from ...remember.beliefs import mended, note_of
@@ -164,10 +171,8 @@ class _Event:
         if call.source in FORGETS:
             self._forget()
         if call.session:
-            from .journal import note_start
-
             # A summary of the context may hold what was read: only an empty one does not.
-            note_start(self.settings, self.session, forgets=call.source not in (*KEEPS, "compact"))
+            self.journal.start(forgets=call.source not in (*KEEPS, "compact"))
         with self._opened() as memory:
             with suppress(registry.FeatureMissing):
                 registry.part("features.mirror").take_in_edits(memory)
@@ -211,9 +216,7 @@ class _Event:
     def end(self) -> None:
         if not self.call.session or not is_there(self.settings.path):
             return
-        from .journal import note_end
-
-        note_end(self.settings, self.session)
+        self.journal.end()
         with self._opened() as memory:
             with suppress(NotFound):  # it began before limpet was there
                 memory.session_end(self.session)
@@ -231,11 +234,11 @@ class _Event:
     def _go_incognito(self) -> None:
         if not self.call.session:
             cannot = "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."
-            self.say(notice(self.call, cannot))
+            self.say(shape(self.call, "", cannot))
             return
         append(self.settings.path, [f"incognito {self.session}"])
         done = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
-        self.say(notice(self.call, done) or off(self.call))
+        self.say(shape(self.call, "", done) or off(self.call))
 
     def _opened(self, *, is_read: bool = False) -> Limpet:
         """Open the store. `is_read`: to read only, without waiting for the disk; closing may take another's lock."""
@@ -247,33 +250,18 @@ class _Event:
 
         return Limpet(replace(settings, durable=False) if is_read else settings, create=False, clock=self.host.clock)
 
-    def _note(self, kind: str, line: str) -> None:
-        from .journal import note_action
-
-        note_action(self.settings, session=self.session, at=self.now, kind=kind, what=line)
-
-    def _note_outside(self, read: tuple[str, str]) -> None:
-        from .journal import note_outside
-
-        note_outside(self.settings, session=self.session, at=self.now, origin=read[0], what=plain_line(read[1], 100))
-
     def _expose(self, offer: Offer, asked: str = "") -> None:
         """Say the part of an offer not yet shown to this session, and store its exposures with the line it answers."""
         if self.is_shown:
-            from .journal import expose
-
-            expose(
-                self.settings, offer, lambda block: self.say(shape(self.call, block.text, self.to_user)),
-                session=self.session, client=self.call.client, at=self.now, via=self.call.role, asked=asked,
-                once=bool(self.call.session),
+            self.journal.expose(
+                offer, lambda block: self.say(shape(self.call, block.text, self.to_user)), client=self.call.client,
+                via=self.call.role, asked=asked, once=bool(self.call.session),
             )  # fmt: skip
 
     def _forget(self) -> None:
         """Note that the session's context is new: what it was shown may be shown again."""
         if self.call.session:
-            from .journal import note_compaction
-
-            note_compaction(self.settings, self.session)
+            self.journal.compact()
 
 
 def _transcript(call: Call) -> str:

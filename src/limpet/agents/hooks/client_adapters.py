@@ -219,31 +219,25 @@ def _exited(data: dict[str, Any]) -> bool:
 
 
 def shape(call: Call, text: str, to_user: str = "") -> str:
-    """Return the text, and the user's notice, as the client reads them from stdout; each "" if it takes none."""
-    kind = CLIENT_ADAPTERS[call.client].answers.get(call.role)
-    if not text or kind is None:
-        return notice(call, to_user)
+    """Return the text for the model, and the notice that the client shows its user, as the client reads them from
+    stdout. Each is left out where it takes none; "" for nothing at all."""
+    kind = CLIENT_ADAPTERS[call.client].answers.get(call.role, "") if text else ""
     if kind == "plain":
         return text
-    import json
-
     wrapped: dict[str, dict[str, Any]] = {
         "specific": {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}},
         "camel": {"additionalContext": text},
         "snake": {"additional_context": text},
         "modification": {"cancel": False, "contextModification": text},
     }
-    beside = {"systemMessage": to_user} if to_user and call.client in SHOWS_NOTICES else {}
-    return json.dumps(wrapped[kind] | beside, ensure_ascii=False)
-
-
-def notice(call: Call, text: str) -> str:
-    """Return the text in the form that the client shows its user, not the model; "" where it has none."""
-    if not text or call.client not in SHOWS_NOTICES:
+    shown = wrapped.get(kind, {})
+    if to_user and call.client in SHOWS_NOTICES:
+        shown["systemMessage"] = to_user
+    if not shown:
         return ""
     import json
 
-    return json.dumps({"systemMessage": text}, ensure_ascii=False)
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def off(call: Call) -> str:

@@ -147,14 +147,14 @@ def _tell(call: Call, store: str | None, error: Exception, put: Callable[[bytes]
     try:
         from ...model.errors import StoreBusy, StoreError
         from ...text.blocks import plain_line
-        from .client_adapters import notice, shape
+        from .client_adapters import shape
 
         # Another process that is using it is nothing that is wrong.
         if call.role == "start" and isinstance(error, StoreError) and not isinstance(error, StoreBusy):
             hint = f" {error.hint[:1].upper()}{error.hint[1:]}." if error.hint else ""
             what = plain_line(f"limpet cannot use its memory: {error.message}.{hint}", 400)
             to_model = f"{what} No memory is found or kept: tell the user, who can run `limpet doctor`."
-            put((notice(call, what) or shape(call, to_model)).encode("utf-8", "replace"))
+            put((shape(call, "", what) or shape(call, to_model)).encode("utf-8", "replace"))
     except Exception as another:
         log(call.client, call.event, store, another)
 
