@@ -320,9 +320,7 @@ def entities_named(view: View, *, limit: int) -> list[EntityCount]:
     counts: Counter[str] = Counter()
     spelled: dict[str, Counter[tuple[str, str]]] = {}
     for memory in view.store.listings.each(view.held()):
-        # The file of a path is known by its own name too: both are one thing.
-        things = {thing.name: thing for thing in reversed(entities(memory.content))}
-        for entity in {thing.folded: thing for thing in things.values()}.values():
+        for entity in entities(memory.content):
             if entity.kind == "name" and reader.is_common(entity.name):
                 continue
             counts[entity.folded] += 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from .describe import MONTHS, WEEKDAYS
@@ -55,12 +54,6 @@ class Entity(NamedTuple):
     folded: str
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile the patterns at use: a cold command seldom needs them."""
-    return re.compile(pattern, re.VERBOSE)
-
-
 def entities(text: str) -> list[Entity]:
     """Return the things that a text names, in their order, each once; at most `MOST`."""
     by_name: dict[str, Entity] = {}
@@ -73,10 +66,8 @@ def entities(text: str) -> list[Entity]:
 
 
 def _all(text: str) -> Iterator[Entity]:
-    for match in _compiled(_THINGS).finditer(text):
+    for match in re.finditer(_THINGS, text, re.VERBOSE):
         kind, written = match.lastgroup or "", match[0]
-        if kind == "plain":
-            continue
         if kind == "quoted":
             inner = written[1:-1].strip()
             if len(inner.split()) <= 6:
@@ -85,28 +76,21 @@ def _all(text: str) -> Iterator[Entity]:
         elif kind == "url":
             written = written.rstrip(".,;:!?")
             yield Entity("url", written, written.casefold().rstrip("/"))
-            yield Entity("url", written, written.split("/")[2].casefold())
         elif kind == "path":
             written = written.rstrip(".")
-            if written[0] not in "/~." and "." not in written and written.count("/") < 2:
-                continue  # and/or
-            yield Entity("path", written, written.casefold().rstrip("/"))
-            if "/" in written.strip("/"):
-                last = written.rstrip("/").rpartition("/")[2]
-                yield Entity("path", written, last.casefold())
+            if written[0] in "/~." or "." in written or written.count("/") > 1:  # not "and/or"
+                yield Entity("path", written, written.casefold().rstrip("/"))
         elif kind == "code":
             yield Entity("code", written, _words(written))
-            last = _compiled(r"::|->|\.").split(written)[-1]
-            if last != written and len(last) > 3:
-                yield Entity("code", written, _words(last))
         elif kind == "name":
             yield from _names(written)
         elif kind == "port":
             port = "port " + written.lstrip("port :")
             yield Entity("identifier", port, port)
-        else:
-            kind, mark = ("flag", "") if kind == "flag" else ("identifier", "#" if kind == "ticket" else "v")
-            yield Entity(kind, written, written.casefold().lstrip(mark))
+        elif kind == "flag":
+            yield Entity("flag", written, written.casefold())
+        elif kind != "plain":
+            yield Entity("identifier", written, written.casefold().lstrip("#" if kind == "ticket" else "v"))
 
 
 def _names(name: str) -> Iterator[Entity]:
@@ -127,4 +111,4 @@ def _names(name: str) -> Iterator[Entity]:
 def _words(name: str) -> str:
     """Return a name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
     folded = unicodedata.normalize("NFKC", name)
-    return " ".join(part.casefold() for part in _compiled(_PARTS).findall(folded))
+    return " ".join(part.casefold() for part in re.findall(_PARTS, folded))
