@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import Instant, MaybeInstant
-from ..model.dataclass import dataclass, field
+from ..model.dataclass import dataclass, field, replace
 from ..model.edges import Edge
 from ..model.encode import OPTIONAL, TIME, JsonForm
 from ..model.errors import NotFound
@@ -70,14 +70,13 @@ class View:
     known_at: int | None  # None = now
     now: int
 
-    def where(self, **narrower: object) -> Filter:
+    def where(self) -> Filter:
         """Return the filter of every memory of these scopes that was known then, in any state."""
-        given: dict[str, object] = {"scopes": self.scopes, "known_at": self.known_at, "states": SEEN}
-        return Filter(**(given | narrower))  # type: ignore[arg-type]
+        return Filter(scopes=self.scopes, known_at=self.known_at, states=SEEN)
 
-    def held(self, **narrower: object) -> Filter:
+    def held(self) -> Filter:
         """Return the filter of what was held true: active, and within its interval."""
-        return self.where(**({"states": ("active",), "as_of": self.as_of} | narrower))
+        return replace(self.where(), states=("active",), as_of=self.as_of)
 
     def memories(self, ids: Iterable[bytes]) -> dict[bytes, Memory]:
         return self.store.graph.memories(list(dict.fromkeys(ids)), self.where())

@@ -15,9 +15,9 @@ AMBIENT = "ambient"
 _MOST_RUNS, _STEP_CHARACTERS = 4, 120
 _MOST_FILES, _COMMAND_CHARACTERS, _SENTENCE_CHARACTERS = 3, 60, 100
 _STOPS = ".:;, \u3002"
-# Up to a full stop that a space follows: not the one of `api.py` or of 2.5; nor after an abbreviation such as "e.g.".
-# Compiled at use: hooks, which seldom come to it, would wait for that.
-_SENTENCE = r".+?[\w)\"'`\]](?<!\b[a-zA-Z])(?:[.!?](?=\s)|[\u3002\uff01\uff1f])"
+# The end of a sentence or a line: no full stop of `api.py` or 2.5, which no space follows, nor of "e.g.". Compiled at
+# use: hooks, which seldom come to it, would wait for that.
+_END = r"(?<=[.!?])(?<!\.[a-zA-Z]\.)\s+|\n+|(?<=[\u3002\uff01\uff1f])"
 # Words that say that something is left to do.
 _OPEN = (
     r"\b(open|todo|to-do|still|yet|remain(s|ing)?|pending|next|left to|blocked|waiting|missing|follow-up"
@@ -38,14 +38,12 @@ def in_words(lines: Sequence[tuple[str, str]]) -> str:
     return f"{asked}: {outcome}" if asked and outcome else asked or outcome
 
 
-def first_sentence(text: str, limit: int = _SENTENCE_CHARACTERS) -> str:
+def first_sentence(text: str) -> str:
     """Return a text's first sentence without its full stop; cut at a word when it is long."""
-    line = " ".join(text.split())
-    match = re.match(_SENTENCE, line)
-    line = (match[0] if match else line).rstrip(_STOPS)
-    if len(line) <= limit:
+    line = next(iter(sentences_of(" ".join(text.split()))), "").rstrip(_STOPS)
+    if len(line) <= _SENTENCE_CHARACTERS:
         return line
-    return line[: limit - 1].rpartition(" ")[0].rstrip(_STOPS) + "…"
+    return line[: _SENTENCE_CHARACTERS - 1].rpartition(" ")[0].rstrip(_STOPS) + "…"
 
 
 def acted(lines: Sequence[tuple[str, str]]) -> int:
@@ -68,8 +66,7 @@ def closing(text: str, limit: int) -> str:
 
 def sentences_of(text: str) -> list[str]:
     """Split an answer into sentences; a line of a list or a paragraph ends one as a full stop does."""
-    parts = re.split(r"(?<=[.!?])\s+|\n+|(?<=[\u3002\uff01\uff1f])", text)
-    return [sentence for part in parts if (sentence := part.strip(" *#-\t"))]
+    return [sentence for part in re.split(_END, text) if (sentence := part.strip(" *#-\t"))]
 
 
 def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:

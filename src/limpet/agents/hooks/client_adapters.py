@@ -29,7 +29,6 @@ class Call:
     source: str = ""  # of a start: startup, resume, clear, compact
     tool: str = ""
     input: Any = None
-    output: Any = None  # what the tool answered
     failed: bool = False
     transcript: str = ""  # the file in which the client keeps the session
     agent: str = ""  # of a sub-agent: its id
@@ -135,10 +134,6 @@ CALLS: dict[str, dict[str, tuple[str, ...]]] = {
 # Variables in which clients tell a server the session that it runs in. So the end of a turn, which only a hook sees,
 # also judges what a tool surfaced. A later change of the session is not told.
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
-# Where clients put what a tool answered.
-_OUTPUTS = (
-    "tool_response", "toolResult", "tool_output", "result_json", "output", "tool_info.mcp_result", "postToolUse.result",
-)  # fmt: skip
 # Gemini CLI's answer for a turn that ended with tools alone.
 _NO_ANSWER = "[no response text]"
 # Clients that do not tell how a command ended: it is no proof that it went well.
@@ -183,7 +178,6 @@ def parse_event(client: str, event: str, data: dict[str, Any]) -> Call | None:
         client=client, event=event, role=role, session=word("session"), folder=word("folder", 4_000),
         text=text if isinstance(text, str) else "", source="resume" if event == "TaskResume" else word("source"),
         tool=word("tool") or _TOOLS.get(event, ""), input=find("input"),
-        output=next(filter(None, (_at(data, path) for path in _OUTPUTS)), None),
         failed=bool(find("failed")) or event.endswith("Failure") or _at(data, "postToolUse.success") is False
         or _at(data, "toolResult.resultType") in ("failure", "denied") or (role == "tool" and _exited(data)),
         transcript=word("transcript", 4_000), agent=word("agent"),
