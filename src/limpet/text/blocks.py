@@ -31,13 +31,15 @@ _MARKER = re.compile(
 )
 # A text without any of these, or their wide forms, has no marker.
 _MAY_MARK = re.compile(rf"[{_LIKE_LESS}&%\\\[\uff1c\ufe64\uff06\ufe60\uff05\ufe6a\uff3c\ufe68\uff3b]")
-# Cyrillic and Greek letters, and strokes, that look like those of the words above.
-_LETTERS = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u0442\u043c"
-    "\u03b1\u03b9\u03bf\u03c1\u03c4\u03c5\u03bd\u04cf\u2215\u2044\u29f8",
-    "aeopcyxijsdhtm" + "aioptuvl///",
-)  # fmt: skip
-# Characters that show as nothing, or as a space, though they count as letters or symbols.
+# Cyrillic and Greek letters, and strokes, that look like Latin ones, in lower case.
+_LIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u0261\u0131"
+    "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u04cf\u2215\u2044\u29f8",
+    "abekmhopctyxijsdhqwgi" + "abenikvoptuxl///",
+)
+# Categories of characters that do not show, or only as an accent; and those that show as nothing, or as a space, though
+# they count as letters or symbols.
+_HIDDEN = ("Cf", "Mn", "Me", "Cc", "Cs")
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 # The same signs in JSON; a bracket only where it could begin a marker.
 _JSON_MARK = re.compile(rf"[{_LIKE_LESS}\uff1c\ufe64]|\[(?=/?[iI][nN][sS][tT]\])")
@@ -73,7 +75,7 @@ def _without_marks(text: str) -> str:
     if text.isascii() and text.isprintable():
         seen = text.lower()
     else:
-        parts = list(map(_seen_as, text))
+        parts = list(map(seen_as, text))
         seen = "".join(parts)
         places = [place for place, part in enumerate(parts) for _ in part]
     kept, last = [], 0
@@ -86,13 +88,14 @@ def _without_marks(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _seen_as(char: str) -> str:
-    """Return the form in which a reader sees a character, in lower case; "" for one that does not show."""
+def seen_as(char: str) -> str:
+    """Return the form in which a reader sees a character, in lower case and without accents; "" for one that does not
+    show."""
     if char < "\x7f":
         return char.lower() if char >= " " or char.isspace() else ""
-    if unicodedata.category(char) in ("Cf", "Mn", "Me", "Cc", "Cs") or char in _BLANK:
-        return ""
-    return unicodedata.normalize("NFKC", char).casefold().translate(_LETTERS)
+    parts = unicodedata.normalize("NFKD", char).casefold()
+    shown = (part for part in parts if unicodedata.category(part) not in _HIDDEN and part not in _BLANK)
+    return "".join(shown).translate(_LIKE)
 
 
 def word(value: str | None, known: Container[str]) -> str:

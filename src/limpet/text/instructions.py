@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
+from .blocks import seen_as
+
 # Words that overrule the reader's orders, in English; and words before the orders: whose they are, which of them.
 _IGNORE = r"\b(?:ignore|disregard|forget|neglect|overrule|(?:do not|don'?t|stop|never) (?:follow(?:ing)?|obey(?:ing)?))"
 _BEFORE = r"(?:previous|prior|above|earlier|preceding|former|initial|original|old|past|system|given)"
@@ -126,16 +128,6 @@ _NEEDS: tuple[tuple[str, ...], ...] = (
 # Characters that hide text from people but not from models: tags, zero width, bidirectional overrides.
 _HIDDEN = "[\U000e0000-\U000e007f\u200b\u2060\u202a-\u202e\u2066-\u2069]"
 LONGEST = 20_000
-# Cyrillic and Greek letters that look like Latin ones, in lower case.
-_LIKE = str.maketrans(
-    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d\u0261\u0131"
-    "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u04cf",
-    "abekmhopctyxijsdhqwgi" + "abeniKvoptuxl".lower(),
-)
-_ACCENTS = str.maketrans(
-    "\u00e0\u00e1\u00e2\u00e4\u00e7\u00e8\u00e9\u00ea\u00eb\u00ee\u00ef\u00ed\u00f1\u00f4\u00f6\u00f3\u00f9\u00fb\u00fc\u00fa",
-    "aaaaceeeeiiinooouuuu",
-)
 # Encodings of other text: base64 and hexadecimal digits, escapes of URLs, HTML and programs.
 _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}")
 _HEX = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{2}[ :]?){12,}(?![0-9a-zA-Z])")
@@ -151,15 +143,7 @@ def _levelled(text: str) -> str:
     # In small letters and without an end it is a changelog's tag; else it opens a turn.
     if "[/inst]" not in text.lower():
         text = text.replace("[inst]", " ")
-    if not text.isascii():
-        import unicodedata
-
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-        text = text.translate(_LIKE).translate(_ACCENTS)
-        text = "".join(
-            char for char in text if char.isascii() or unicodedata.category(char) not in ("Cf", "Mn", "Me", "Cc")
-        )
-    return " ".join(text.lower().split())
+    return " ".join((text.lower() if text.isascii() else "".join(map(seen_as, text))).split())
 
 
 def _decoded(text: str) -> list[str]:
