@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -244,17 +244,11 @@ class Connection:
         self._send({"id": id, "error": {"code": code, "message": message}})
 
     def _send(self, message: dict[str, Any]) -> None:
-        message = {"jsonrpc": "2.0", **message}
-        try:
-            line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
-        except UnicodeEncodeError:  # half a character in what a client named: escaped, as it was written
-            line = json.dumps(message, separators=(",", ":")).encode()
-        try:
-            with self._lock:
-                self._write.write(line + b"\n")
-                self._write.flush()
-        except (OSError, ValueError):
-            pass  # the client has gone: stdin ends too
+        line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":")) + "\n"
+        with suppress(OSError, ValueError), self._lock:  # the client has gone: stdin ends too
+            # Half a character in what a client named is escaped, as JSON writes it.
+            self._write.write(line.encode("utf-8", "backslashreplace"))
+            self._write.flush()
 
 
 def serve(store: str | None, scope: str | None) -> None:
