@@ -181,7 +181,7 @@ class OnnxFolder(OnnxModel):
 
 def _output(session: Any, path: Path) -> str:
     """Return the output that is a text's vector, or the vectors of its tokens."""
-    outputs = {output.name: output.shape for output in session.get_outputs()}
+    outputs: dict[str, Any] = {output.name: output.shape for output in session.get_outputs()}
     for name in (*WHOLE, *(name for name, shape in outputs.items() if len(shape) == 3)):
         if name in outputs:
             return name
