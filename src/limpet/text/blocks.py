@@ -71,15 +71,10 @@ def json_text(value: Any, **how: Any) -> str:
 
 
 def _without_marks(text: str) -> str:
-    places: Sequence[int] = range(len(text))
-    if text.isascii() and text.isprintable():
-        seen = text.lower()
-    else:
-        parts = list(map(seen_as, text))
-        seen = "".join(parts)
-        places = [place for place, part in enumerate(parts) for _ in part]
+    parts = list(map(seen_as, text))
+    places = [place for place, part in enumerate(parts) for _ in part]
     kept, last = [], 0
-    for match in _MARKER.finditer(seen):
+    for match in _MARKER.finditer("".join(parts)):
         begin = places[match.start()]
         if begin >= last:
             kept += [text[last:begin], _MARK]
