@@ -59,7 +59,7 @@ def _plan(context: Context, query: str, where: Filter, as_of: Time = None, **giv
     now, held = context.now(), context.time(as_of)
     if held is None:
         held = where.known_at
-    timeless = held is None and where.since is None and where.until is None
+    timeless = {held, where.known_at} <= {None, now} and where.since is None and where.until is None
     limits: dict[str, Any] = {"timeless": timeless, "without": frozenset()} | given
     return make_plan(query, replace(where, as_of=now if held is None else held), now=now, **limits)
 

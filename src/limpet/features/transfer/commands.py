@@ -52,13 +52,22 @@ def _import(args: Namespace) -> int:
         return imported(memory, args, report, partial(_show, report, args), code=code)
 
 
+# Memories that are listed before a person vouches for them.
+MOST_LISTED = 200
+
+
 def _vouch(memory: Limpet, args: Namespace, source: Any, new: int) -> None:
     """Ask the person at the terminal whether agents may be shown what was imported; elsewhere say how to."""
     if source is not args.path or sys.stdin is None or not sys.stdin.isatty():
         output.words("agents are not shown it unasked: `--trust`, again, vouches for it")
         return
-    answer = input(f"{counted(new, 'memory')} of {args.format}: let agents be shown them? [y/N] ")
-    if answer.strip().lower() in ("y", "yes"):
+    while True:
+        given = input(f"{counted(new, 'memory')} of {args.format}: let agents be shown them? [y/N/list] ").strip()
+        if given.lower() != "list":
+            break
+        for item in memory.list(limit=min(new, MOST_LISTED)):
+            output.line(output.printable(output.cut(output.flat(item.content), 100)))
+    if given.lower() in ("y", "yes"):
         memory.import_from(args.format, source, trust=True)
 
 
