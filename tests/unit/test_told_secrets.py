@@ -234,3 +234,14 @@ def test_secrets_are_found_in_other_languages_files_and_codings(text, secret):
 )
 def test_what_only_looks_like_a_secret_stays(text):
     assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "First-time customers get half off their first order with the code **PLATED50**.",
+        "Previous versions used <code>OPERATOR</code> which conforms to TS 18508, as on doors.",
+    ],
+)
+def test_markup_is_no_key_of_a_keypad_and_its_names_are_no_words(text):
+    assert redact(text) == (text, ())

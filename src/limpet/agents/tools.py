@@ -104,7 +104,7 @@ class Tools:
         self._memory = memory
         self._wrote = wrote
         self._expose = expose
-        self.page: Callable[[str], str] = str  # the text of a resource: `index` or `topic/NAME`
+        self.page: Callable[[str], str]  # the text of a resource, `index` or `topic/NAME`; the service sets it
 
     @tool(
         "Store memories, one statement an item, clear alone.", WRITES,
@@ -406,7 +406,7 @@ def _item(item: Item) -> dict[str, Any]:
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
             "trust": item.trust if item.trust != item.origin else None,
-            **{one: of for one, of in item.as_dict().items() if one in ("newer", "resolved_by", "before", "also_said")},
+            **{k: v for k, v in item.as_dict().items() if k in ("newer", "resolved_by", "before", "also_said")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005

@@ -158,8 +158,9 @@ def says_nothing(statement: ValidStatement, reader: Callable[[], Reader]) -> boo
     if len(words) < 2:
         return text.strip(".,!?").isalpha()
     with suppress(EmbedderUnavailable, ImportError):
-        heads = reader().heads([("", text)])[0]
-        return reader().reads(text) and min(heads["kept"]["no"], heads["worth"]["none"]) >= NOTHING_FROM
+        if (model := reader()).reads(text):
+            heads = model.heads([("", text)])[0]
+            return min(heads["kept"]["no"], heads["worth"]["none"]) >= NOTHING_FROM
     return False
 
 

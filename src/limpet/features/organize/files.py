@@ -35,7 +35,7 @@ def find(paths: Sequence[Path], report: TransferReport) -> list[Path]:
         for folder, folders, names in os.walk(path, followlinks=False):
             folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and name != ".git"]
             wanted = [Path(folder) / name for name in names if name.lower().endswith(SUFFIXES)]
-            inside += [one for one in wanted if is_own_file(one, one.name, report)]
+            inside += [file for file in wanted if is_own_file(file, file.name, report)]
             if len(inside) > MAX_FILES:
                 raise BadInput(f"{path} holds more than {MAX_FILES:,} files")
         files += sorted(inside) if path.is_dir() else [path]
