@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # in them; characters of a line, and of an answer.
 TURNS, LAST_TURNS, LINES, SESSIONS, LINE_CHARACTERS, ANSWER_CHARACTERS = 6, 3, 1_000, 20, 240, 400
 GOALS, STORED, STANDING = 8, 8, 8
-# Memories of a session that are read for these: some are shown already.
+# Memories that are read for what was stored, and for what stands: some are shown already, or may not be.
 STORED_READ = 50
 # Rules that are read, and their share of the tokens whatever else there is to say.
 RULES, RULES_SHARE = 500, 0.5
@@ -67,7 +67,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     rules, others = _rules(memory)
     known = {item.id for item in (*wanted, *rules)}
     stored = [item for item in _session_memories(memory, last) if item.id not in known]
-    new = (item for item in others if item not in stored)
+    new = islice((item for item in others if item not in stored), STORED_READ)
     stands = islice(registry.call("may_begin", memory._context, new) or (), STANDING)
     when = f", {day(lines[-1].at_us)}" if lines else ""
     # Only the count: what waits is for a person.
