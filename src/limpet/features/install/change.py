@@ -212,7 +212,19 @@ class Change(NamedTuple):
 
 def plan_install(parts: Sequence[Part]) -> list[Change]:
     """Return the changes that add all parts; write nothing. Raises BadInput for an unreadable file."""
-    return [_installed(path, of_file) for path, of_file in _by_file(parts).items()]
+    changes = []
+    for path, of_file in _by_file(parts).items():
+        what, is_program = ", ".join(part.what for part in of_file), getattr(of_file[0], "is_program", False)
+        with _reading(path) as (before, text):
+            is_here = _is_here(text, of_file)
+            new = _put_all(text, of_file)
+        backup = None if is_here or isinstance(of_file[0], OwnFile) else before
+        if before is not None and new == text:
+            changes.append(Change(path, what, "keep", before, before, backup))
+        else:
+            action, after = "create" if before is None else "change", new.encode("utf-8")
+            changes.append(Change(path, what, action, before, after, backup, is_program=is_program))
+    return changes
 
 
 def plan_uninstall(parts: Sequence[Part]) -> list[Change]:
@@ -254,20 +266,6 @@ def apply(changes: Sequence[Change], root: Path) -> None:
     for change in changes:
         if change.drop_backup:
             write(backup_of(change.path), None, root)
-
-
-def _installed(path: Path, parts: Sequence[Part]) -> Change:
-    what = ", ".join(part.what for part in parts)
-    with _reading(path) as (before, text):
-        is_here = _is_here(text, parts)
-        new = _put_all(text, parts)
-    backup = None if is_here or isinstance(parts[0], OwnFile) else before
-    if before is not None and new == text:
-        return Change(path, what, "keep", before, before, backup)
-    action = "create" if before is None else "change"
-    return Change(
-        path, what, action, before, new.encode("utf-8"), backup, is_program=getattr(parts[0], "is_program", False)
-    )
 
 
 def _uninstalled(path: Path, parts: Sequence[Part]) -> Change:

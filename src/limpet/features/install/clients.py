@@ -95,7 +95,7 @@ def program() -> tuple[str, ...]:
     return (sys.executable, "-m", "limpet")
 
 
-# -- entries of hooks, as each client wants them
+# -- what the table below cannot say in a line: entries of hooks, files of servers that are not below the folder
 
 
 def _claude_hook(place: Place, event: str) -> dict[str, Any]:
@@ -109,14 +109,6 @@ def _claude_hook(place: Place, event: str) -> dict[str, Any]:
         hook = {"type": "command", "command": place.hook("claude", event), "timeout": PATIENCE_SECONDS}
         hook |= {"async": True} if is_tool else {}
     return ({"matcher": CLAUDE_ACTS} if is_tool else {}) | {"hooks": [hook]}
-
-
-def _copilot_hook(place: Place, event: str) -> dict[str, Any]:
-    quoted = place._replace(windows=True).hook("copilot", event)
-    return {
-        "type": "command", "bash": place.hook("copilot", event), "powershell": f"& {quoted}",
-        "timeoutSec": PATIENCE_SECONDS,
-    }  # fmt: skip
 
 
 def _named_hook(client: str) -> Callable[[Place, str], dict[str, Any]]:
@@ -139,19 +131,6 @@ def _cline_scripts(place: Place) -> dict[str, str]:
         for event in CLIENT_ADAPTERS["cline"].events
         if not place.windows
     }
-
-
-# -- files of servers that are not below the client's folder
-
-
-def _claude_servers(place: Place, folder: Path) -> list[Path]:
-    moved = place.project or os.environ.get("CLAUDE_CONFIG_DIR")
-    return [folder / ".mcp.json" if place.project else (folder if moved else place.home) / ".claude.json"]
-
-
-def _opencode_servers(_: Place, folder: Path) -> list[Path]:
-    commented = folder / "opencode.jsonc"
-    return [commented if commented.exists() else folder / "opencode.json"]
 
 
 def _cline_servers(place: Place, _: Path) -> list[Path]:
@@ -201,7 +180,11 @@ _TABLE: dict[str, Client] = {
     "claude": Client(
         folder=lambda place: place.folder("CLAUDE_CONFIG_DIR", ".claude"),
         rules=(Rule("rules/limpet.md", ""), Rule(".claude/rules/limpet.md", "")),
-        servers=_claude_servers,
+        # Beside the user's own folder, unless that was moved.
+        servers=lambda place, folder: [
+            folder / ".mcp.json" if place.project
+            else (folder if os.environ.get("CLAUDE_CONFIG_DIR") else place.home) / ".claude.json"
+        ],
         entry=lambda place: {"type": "stdio", **place.server()},
         hooks=("settings.json", ".claude/settings.json"),
         hook=_claude_hook,
@@ -229,7 +212,10 @@ _TABLE: dict[str, Client] = {
         servers=("mcp-config.json", ".github/mcp.json"),
         entry=lambda place: {"type": "local", **place.server(), "tools": ["*"]},
         hooks=("hooks/limpet.json", ".github/hooks/limpet.json"),
-        hook=_copilot_hook,
+        hook=lambda place, event: {
+            "type": "command", "bash": place.hook("copilot", event),
+            "powershell": f"& {place._replace(windows=True).hook('copilot', event)}", "timeoutSec": PATIENCE_SECONDS,
+        },
         defaults={"version": 1},
     ),
     "cursor": Client(
@@ -247,7 +233,9 @@ _TABLE: dict[str, Client] = {
     "opencode": Client(
         folder=lambda place: place.folder("XDG_CONFIG_HOME", ".config") / "opencode",
         rules=(Rule("AGENTS.md"), Rule("AGENTS.md")),
-        servers=_opencode_servers,
+        servers=lambda _, folder: [
+            folder / ("opencode.jsonc" if (folder / "opencode.jsonc").exists() else "opencode.json")
+        ],
         keys=("mcp", "limpet"),
         entry=lambda place: {"type": "local", "command": server_command(place.server()), "enabled": True},
         scripts=_opencode_plugin,

@@ -118,7 +118,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
         parent, node = node, child
     if node.value == value:
         return text
-    shown = _format(text, value, _indent_of(text, node.left), one_line=_on_one_line(text, parent))
+    shown = _format(text, value, _indent_of(text, node.left), one_line="\n" not in text[parent.start : parent.end])
     return text[: node.start] + shown + text[node.end :]
 
 
@@ -178,7 +178,7 @@ def _insert(text: str, node: Node, value: Any, key: str | None) -> str:
         shown = line_end + inner + name + _format(text, value, inner) + line_end + outer
         return text[: node.start + 1] + comments + shown + text[node.end - 1 :]
     last = children[-1]
-    if _on_one_line(text, node):
+    if "\n" not in text[node.start : node.end]:  # the container is on one line
         return text[: last.end] + ", " + name + _format(text, value, "", one_line=True) + text[last.end :]
     after = _skip(text, last.end)
     trailing = text[after] == ","
@@ -228,10 +228,6 @@ def _format(text: str, value: Any, indent: str, *, one_line: bool = False) -> st
         return json.dumps(value, ensure_ascii=False)
     shown = json.dumps(value, ensure_ascii=False, indent=_unit(text))
     return shown.replace("\n", _line_end(text) + indent)
-
-
-def _on_one_line(text: str, node: Node) -> bool:
-    return "\n" not in text[node.start : node.end]
 
 
 def _indent_of(text: str, at: int) -> str:

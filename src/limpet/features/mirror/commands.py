@@ -50,35 +50,31 @@ def _watch(args: Namespace) -> int:
         output.words(f"watching {folder}; Ctrl-C ends it")
         for done in watch(memory, folder):
             if done.changed or done.left:
-                output.result(done) if args.json else _report(done)
+                output.result(done) if args.json else _show([done])
     return 0
-
-
-def _reports(done: list[MirrorReport], *_: object, would: bool = False) -> None:
-    for report in done:
-        _report(report, would=would)
 
 
 def _left(done: list[MirrorReport]) -> int:
     return 2 if any(report.left for report in done) else 0  # the others are synced all the same
 
 
-def _report(done: MirrorReport, *, would: bool = False) -> None:
-    counts = {
-        "to the store": {"new": done.created, "edited": done.edited, "archived": done.archived,
-                         "restored": done.restored, "conflicts": done.conflicts},
-        "to the folder": {"new": done.added, "changed": done.updated, "gone": done.removed},
-    }  # fmt: skip
-    wrote = f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}"
-    output.line(f"{done.folder} ({done.scope}): {wrote if done.changed else 'nothing to do'}")
-    for what, files in counts.items():
-        if any(files.values()):
-            output.line(f"  {what}: " + ", ".join(f"{name} {count:,}" for name, count in files.items() if count))
-    for name in done.files[:SHOWN] if would else ():
-        output.line(f"  {output.printable(name)}")
-    if done.conflicts and not would:
-        output.words("both texts of a conflict are kept: `limpet review`")
-    rejected([(f"left as it is: {place}", reason) for place, reason in done.left], 0)
+def _show(reports: list[MirrorReport], *_: object, would: bool = False) -> None:
+    for done in reports:
+        counts = {
+            "to the store": {"new": done.created, "edited": done.edited, "archived": done.archived,
+                             "restored": done.restored, "conflicts": done.conflicts},
+            "to the folder": {"new": done.added, "changed": done.updated, "gone": done.removed},
+        }  # fmt: skip
+        wrote = f"{'would write' if would else 'wrote'} {counted(len(done.files), 'file')}"
+        output.line(f"{done.folder} ({done.scope}): {wrote if done.changed else 'nothing to do'}")
+        for what, files in counts.items():
+            if any(files.values()):
+                output.line(f"  {what}: " + ", ".join(f"{name} {count:,}" for name, count in files.items() if count))
+        for name in done.files[:SHOWN] if would else ():
+            output.line(f"  {output.printable(name)}")
+        if done.conflicts and not would:
+            output.words("both texts of a conflict are kept: `limpet review`")
+        rejected([(f"left as it is: {place}", reason) for place, reason in done.left], 0)
 
 
 _DIR = arg("[DIR]", "the folder (without it: every mirror of this scope)")
@@ -91,17 +87,17 @@ VERBS = (
         name="mirror init", group=IN_OUT, about="make a folder a mirror of this scope",
         # Files in the folder may begin a store; an empty folder may be a mistyped path.
         create=lambda args: any(Path(args.dir).glob("*.md")),
-        run=_init, show=_reports, code=_left,
+        run=_init, show=_show, code=_left,
         arguments=(
             arg("DIR", "the folder"),
             arg("--author ORIGIN", "whose word files are, unless one says so itself", choices=ORIGINS, default="user"),
         ),
     ),
     Verb(
-        name="mirror sync", group=IN_OUT, about="bring folder and store together", run=_sync, show=_reports, code=_left,
+        name="mirror sync", group=IN_OUT, about="bring folder and store together", run=_sync, show=_show, code=_left,
         arguments=(_DIR, arg("--forget", "archive also when most entries are gone from the folder")),
     ),
     Verb(name="mirror status", group=IN_OUT, about="what sync would do", run=_sync,
-         show=partial(_reports, would=True), code=_left, arguments=(_DIR,)),
+         show=partial(_show, would=True), code=_left, arguments=(_DIR,)),
     Verb(name="mirror watch", group=IN_OUT, about="sync at every change", run=_watch, arguments=(_DIR,)),
 )  # fmt: skip

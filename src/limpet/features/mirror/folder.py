@@ -191,12 +191,13 @@ class SyncState:
 def load(root: Path) -> SyncState | None:
     """Load the base; None when the folder is no mirror. Raises BadInput for a base that is not ours or not whole."""
     path = root / OWN / STATE
+    anew = f"remove {path} and run `limpet mirror init {root}`: entries keep their marks"
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise BadInput(f"{path} is a link, or no file")
         raw = json.loads(path.read_bytes())
         if raw["version"] != VERSION:
-            raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=_anew(root))
+            raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=anew)
         files = {
             name: SyncedFile(
                 group=group and Group(*group), entries=[SyncedEntry(*entry) for entry in entries], repeats=[*repeats],
@@ -213,11 +214,7 @@ def load(root: Path) -> SyncState | None:
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from None
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
-        raise BadInput(f"{path} is damaged", hint=_anew(root)) from None
-
-
-def _anew(root: Path) -> str:
-    return f"remove {root / OWN / STATE} and run `limpet mirror init {root}`: entries keep their marks"
+        raise BadInput(f"{path} is damaged", hint=anew) from None
 
 
 def save(root: Path, base: SyncState) -> None:

@@ -81,7 +81,7 @@ def read(text: str) -> Page:
     """Parse a file's text."""
     bom = text.startswith(BOM)
     lines = text.removeprefix(BOM).split("\n")
-    bare = [_bare(line) for line in lines]
+    bare = [line.removesuffix("\r") for line in lines]
     page = Page(lines=lines, bom=bom, front=markdown.front_matter(bare))
     page.group = _group(page.about)
     page.entries = _items(bare, page.front.lines) if page.group else _body(bare, page.front)
@@ -106,10 +106,6 @@ def _group(about: dict[str, Any]) -> Group | None:
     if what == "episodes":
         return Group(month=month) if re.fullmatch(r"\d{4}-\d\d", month) else None
     return Group() if what == "general" else None
-
-
-def _bare(line: str) -> str:
-    return line.removesuffix("\r")
 
 
 def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
@@ -247,7 +243,7 @@ def drop(page: Page, entry: Entry) -> None:
 
 def _is_own_heading(line: str) -> bool:
     """Return whether a line is a heading that `add` makes: of a kind, or of a day."""
-    title = _HEADING.match(_bare(line).strip())
+    title = _HEADING.match(line.strip())
     return title is not None and bool(kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1]))
 
 
@@ -258,7 +254,7 @@ def add(page: Page, heading: str, text: str, mark: str) -> Entry:
     if same:
         at = max(other.end for other in same)
         if at == len(page.lines):  # the file's last line had no end
-            page.lines[-1] = _bare(page.lines[-1]) + page.eol
+            page.lines[-1] = page.lines[-1].removesuffix("\r") + page.eol
             page.lines.append("")
     else:
         at = len(page.lines)
@@ -277,7 +273,7 @@ def add(page: Page, heading: str, text: str, mark: str) -> Entry:
 
 def read_item(lines: Sequence[str]) -> str:
     """Return the text that an entry's own lines have when they are read again."""
-    bare = [_bare(line) for line in lines]
+    bare = [line.removesuffix("\r") for line in lines]
     bullet = _BULLET.match(bare[0])
     return _item(bullet[1] or "" if bullet else "", bare[1:], "", 0, 1).text
 
@@ -321,7 +317,7 @@ def has_prose(page: Page) -> bool:
     taken = {at for entry in page.entries for at in range(entry.start, entry.end)}
     titles = 0
     for at, line in enumerate(page.lines[page.front.lines :], page.front.lines):
-        bare = _bare(line).strip()
+        bare = line.strip()
         if not bare or at in taken or _is_own_heading(bare):
             continue
         if bare.startswith("# ") and not titles:

@@ -7,12 +7,14 @@ person or an agent stay in place unless the cap moves them.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ...model.clock import format_time
+from ...model.dataclass import dataclass
 from ...model.ids import parse_id
 from ...model.memory import KINDS, Memory
 from ...text.excerpt import one_line
@@ -31,23 +33,25 @@ if TYPE_CHECKING:
 PAGE_ENTRIES = 200
 
 
+@dataclass(slots=True, kw_only=True)
 class Render:
     """The write of a folder, after the store has taken in the folder's changes."""
 
-    def __init__(
-        self, root: Path, base: SyncState, store: Store, *, views: dict[str, View], memories: dict[str, Memory],
-        matcher: Matcher, report: MirrorReport, index: str, dry_run: bool,
-    ) -> None:  # fmt: skip
-        """Begin. `index`: its name in this folder."""
-        self._root, self._base, self._store = root, base, store
-        self._views, self._memories, self._matcher = views, memories, matcher
-        self._report, self._index, self._dry_run = report, index, dry_run
+    root: Path
+    base: SyncState
+    store: Store
+    views: dict[str, View]
+    memories: dict[str, Memory]
+    matcher: Matcher
+    report: MirrorReport
+    index: str  # its name in this folder
+    dry_run: bool
 
     def run(self) -> None:
-        unplaced = {id: memory for id, memory in self._memories.items() if id not in self._matcher.place}
+        unplaced = {id: memory for id, memory in self.memories.items() if id not in self.matcher.place}
         files: dict[str, SyncedFile] = {}
         removed = set[str]()
-        for view in list(self._views.values()):
+        for view in list(self.views.values()):
             if view.page is not None:
                 files[view.name], vanishes = self._file(view, view.page, unplaced)
                 if vanishes:
@@ -59,7 +63,7 @@ class Render:
         removed = {name for name in removed if not (files[name].group and files[name].entries)}
         self._write_files(files, removed)
         self._write_index(files)
-        self._base.files = files
+        self.base.files = files
 
     def _file(self, view: View, parsed: page.Page, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
         """Update a file to the store's state; return whether it is to be removed."""
@@ -70,11 +74,11 @@ class Render:
         for entry in list(parsed.entries):
             if entry.id is None:
                 continue
-            was, held = self._matcher.was.get(entry.id), self._memories.get(entry.id)
+            was, held = self.matcher.was.get(entry.id), self.memories.get(entry.id)
             if entry.left or entry.hash in view.refused:
                 made.entries += [was] if was else []
                 continue
-            stored = self._store.memories.get(parse_id(entry.id)) if held is None else None
+            stored = self.store.memories.get(parse_id(entry.id)) if held is None else None
             if stored is not None and stored.state == "quarantined":  # it waits for a person
                 made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
                 continue
@@ -82,7 +86,7 @@ class Render:
             if held is not None:
                 made.entries.append(self._entry(view, entry, held, was if held.id == entry.id else None))
                 continue
-            self._report.removed += 1
+            self.report.removed += 1
             if parsed.group:
                 page.drop(parsed, entry)
             else:
@@ -94,7 +98,7 @@ class Render:
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
         """Return the unplaced memory that replaced this one, directly or over several steps; it takes its place."""
         for _ in range(100):
-            gone = self._store.memories.get(parse_id(id))
+            gone = self.store.memories.get(parse_id(id))
             if gone is None or gone.superseded_by is None:
                 return None
             id = gone.superseded_by
@@ -104,12 +108,12 @@ class Render:
 
     def _entry(self, view: View, entry: page.Entry, held: Memory, was: SyncedEntry | None) -> SyncedEntry:
         assert view.page is not None
-        now, mark = store_hash(held), page.marked(self._matcher.mark(held.id), held)
+        now, mark = store_hash(held), page.marked(self.matcher.mark(held.id), held)
         agreed = was is not None and entry.hash == was.file and now == was.store
         if not agreed and entry.text != (text := entry_text(held, grouped=view.group is not None)):
             page.set_entry(view.page, entry, page.shown(held.content, held.key) if view.group else held.content, mark)
             entry.text = text
-            self._report.updated += 1
+            self.report.updated += 1
         elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
             page.set_entry(view.page, entry, entry.text, mark)
         return SyncedEntry(held.id, entry.hash, now)
@@ -120,12 +124,16 @@ class Render:
             return
         pages: dict[page.Group, list[str]] = {}
         for name, made in files.items():
-            if made.group and not self._views[name].held:
+            if made.group and not self.views[name].held:
                 pages.setdefault(made.group, []).append(name)
-        taken = {folder.folded(name) for name in self._views}
+        taken = {folder.folded(name) for name in self.views}
         order = {kind: place for place, kind in enumerate(KINDS)} | {"episode": 0}
         for new in sorted(unplaced.values(), key=lambda row: (order[row.kind], row.valid_from, row.id)):
-            group = _group(new)
+            day = (format_time(new.valid_from) or "")[:10]
+            if new.kind == "episode":
+                group = page.Group(month=day[:7])
+            else:
+                group = page.Group(topic=one_line(new.topics[0]) if new.topics else None)
             space = (place for place in pages.get(group, ()) if len(files[place].entries) < PAGE_ENTRIES)
             name = next(space, "")
             if not name:
@@ -133,86 +141,83 @@ class Render:
                     f"episodes-{group.month}" if group.month else group.topic or "general", taken
                 )
                 taken.add(folder.folded(name))
-                self._views[name] = View(name=name, base=None, page=page.new_page(group, slug))
+                self.views[name] = View(name=name, base=None, page=page.new_page(group, slug))
                 files[name] = SyncedFile(group=group)
                 pages.setdefault(group, []).append(name)
-            view = self._views[name]
+            view = self.views[name]
             assert view.page is not None
-            heading = (format_time(new.valid_from) or "")[:10] if group.month else page.HEADINGS[new.kind]
+            heading = day if group.month else page.HEADINGS[new.kind]
             made_entry = page.add(
-                view.page, heading, page.shown(new.content, new.key), page.marked(self._matcher.mark(new.id), new)
+                view.page, heading, page.shown(new.content, new.key), page.marked(self.matcher.mark(new.id), new)
             )
             made_entry.id = new.id
             files[name].entries.append(SyncedEntry(new.id, made_entry.hash, store_hash(new)))
-            self._report.added += 1
-
-    def _about(self, memories: list[Memory]) -> str:
-        """Return the kinds in a page, and the beginning of its weightiest entry."""
-        if not memories:
-            return "nothing now"
-        counts = {kind: sum(memory.kind == kind for memory in memories) for kind in KINDS}
-        kinds = ", ".join(
-            f"{count} {page.HEADINGS[kind].lower() if count > 1 else kind}" for kind, count in counts.items() if count
-        )
-        first = max(memories, key=lambda memory: (memory.pinned, memory.importance, memory.valid_from, memory.id))
-        text = f"{first.key}: {first.content}" if first.key else first.content
-        return f"{kinds}: {one_line(text)[:80].strip()}"
+            self.report.added += 1
 
     def _write_files(self, files: dict[str, SyncedFile], removed: set[str]) -> None:
         for name in sorted(files):
-            view = self._views[name]
+            view = self.views[name]
             if view.page is None:
                 continue
             text = view.page.text()
             if name not in removed and text == view.text:
                 continue
-            self._report.files.append(name)
-            if self._dry_run:
+            self.report.files.append(name)
+            if self.dry_run:
                 continue
             if name in removed:
-                if folder.take_away(self._root, name, view.text or ""):
+                if folder.take_away(self.root, name, view.text or ""):
                     del files[name]
                     continue
-            elif folder.write(self._root, name, text, view.text):
+            elif folder.write(self.root, name, text, view.text):
                 continue
             # It was written to during the sync: it stays, and the next sync compares it with the last base.
-            self._report.files.remove(name)
-            self._report.left.append((name, "changed just now: the next sync looks again"))
-            if name in self._base.files:
-                files[name] = self._base.files[name]
+            self.report.files.remove(name)
+            self.report.left.append((name, "changed just now: the next sync looks again"))
+            if name in self.base.files:
+                files[name] = self.base.files[name]
             else:
                 del files[name]
 
     def _write_index(self, files: dict[str, SyncedFile]) -> None:
-        texts: dict[str, str | None] = {self._index: None, folder.MORE: None}
+        texts: dict[str, str | None] = {self.index: None, folder.MORE: None}
         for name in texts:
-            if os.path.lexists(self._root / name):
-                texts[name], problem = folder.read(self._root, name)
+            if os.path.lexists(self.root / name):
+                texts[name], problem = folder.read(self.root, name)
                 if problem:
-                    self._report.left.append((name, problem))
+                    self.report.left.append((name, problem))
                     return
-        there = [name for name, view in self._views.items() if name in files or view.held]
+        there = [name for name, view in self.views.items() if name in files or view.held]
         pointers = {name: self._pointer(name, files.get(name)) for name in there}
-        gone = set(self._base.files) - set(there)
-        index, more, ours = compose(texts[self._index], texts[folder.MORE], pointers, self._base.lines, gone)
+        gone = set(self.base.files) - set(there)
+        index, more, ours = compose(texts[self.index], texts[folder.MORE], pointers, self.base.lines, gone)
         for (name, known), text in zip(texts.items(), (index, more), strict=True):
             if text == known:
                 continue
-            self._report.files.append(name)
-            if self._dry_run:
+            self.report.files.append(name)
+            if self.dry_run:
                 continue
             if text is None:
-                folder.take_away(self._root, name, known or "")
-            elif not folder.write(self._root, name, text, known):
-                self._report.left.append((name, "changed just now: the next sync looks again"))
+                folder.take_away(self.root, name, known or "")
+            elif not folder.write(self.root, name, text, known):
+                self.report.left.append((name, "changed just now: the next sync looks again"))
                 return
-        self._base.lines = ours
+        self.base.lines = ours
 
     def _pointer(self, name: str, made: SyncedFile | None) -> Pointer:
-        memories = [self._memories[entry.id] for entry in made.entries if entry.id in self._memories] if made else []
+        memories = [self.memories[entry.id] for entry in made.entries if entry.id in self.memories] if made else []
         title, hook = name.removesuffix(".md"), ""
         if made and made.group:
-            title, hook = made.group.title, self._about(memories)
+            title, hook = made.group.title, "nothing now"
+            if memories:  # the kinds in the page, and the beginning of its weightiest entry
+                counts = Counter(memory.kind for memory in memories)
+                kinds = [
+                    f"{counts[kind]} {page.HEADINGS[kind].lower() if counts[kind] > 1 else kind}"
+                    for kind in KINDS if counts[kind]
+                ]  # fmt: skip
+                first = max(memories, key=lambda row: (row.pinned, row.importance, row.valid_from, row.id))
+                text = f"{first.key}: {first.content}" if first.key else first.content
+                hook = f"{', '.join(kinds)}: {one_line(text)[:80].strip()}"
         elif memories:
             metadata = memories[0].metadata
             named = [metadata.get(field) for field in ("title", "name")]
@@ -223,12 +228,6 @@ class Render:
         ranks = [(row.pinned, row.importance * (1 + min(row.uses, 20) / 10), row.valid_from_us) for row in memories]
         best = max(ranks, default=(False, 0.0, 0))
         return Pointer(name, title, hook, best)
-
-
-def _group(memory: Memory) -> page.Group:
-    if memory.kind == "episode":
-        return page.Group(month=(format_time(memory.valid_from) or "")[:7])
-    return page.Group(topic=one_line(memory.topics[0]) if memory.topics else None)
 
 
 # -- the index, as text

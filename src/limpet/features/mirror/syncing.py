@@ -75,8 +75,8 @@ class Sync:
         for view in self._views.values():
             self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values()]
         Render(
-            self._root, self._base, self._context.store, views=self._views, memories=self._memories, matcher=matcher,
-            report=self._report, index=self._index, dry_run=dry_run,
+            root=self._root, base=self._base, store=self._context.store, views=self._views, memories=self._memories,
+            matcher=matcher, report=self._report, index=self._index, dry_run=dry_run,
         ).run()  # fmt: skip
         self._report.files.sort()
         self._report.left.sort()

@@ -21,7 +21,7 @@ from ..transfer.foreign import ForeignFile, is_sqlite
 from ..transfer.records import TransferReport, json_lines, mapping, parsed
 from .transcripts import Conversation, injected, texts
 
-Row = tuple[int, dict[str, Any]]
+Row = tuple[str, dict[str, Any]]  # its place in the file, "line 7", and its fields
 # So many lines may come before one that tells which client wrote a file.
 AHEAD = 50
 
@@ -83,7 +83,7 @@ def _codex_arranged(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the model's input and output, or a person's typed events from a log that has nothing else."""
     kept = list(rows)
     only_events = not any(row.get("type") == "response_item" for _, row in kept)
-    yield from ((line, row) for line, row in kept if only_events or row.get("type") != "event_msg")
+    yield from ((place, row) for place, row in kept if only_events or row.get("type") != "event_msg")
 
 
 def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
@@ -112,21 +112,21 @@ def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
 def _gemini_arranged(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield a log's final messages: one written again replaces the first, a rewind removes all from one on."""
     kept: dict[str, Row] = {}
-    for line, row in rows:
+    for place, row in rows:
         patch = row.get("$set") if isinstance(row.get("$set"), dict) else row if "sessionId" in row else None
         if patch is not None:
             if patch.get("kind") == "subagent":
                 return
-            yield line, {"sessionId": patch.get("sessionId"), "directories": patch.get("directories")}
+            yield place, {"sessionId": patch.get("sessionId"), "directories": patch.get("directories")}
             for number, message in enumerate(_objects(patch.get("messages"))):
-                kept.setdefault(str(message.get("id") or f"{line}.{number}"), (line, message))
+                kept.setdefault(str(message.get("id") or f"{place}.{number}"), (place, message))
         elif isinstance(row.get("$rewindTo"), str):
             ids = list(kept)
             # To one that is not there: to the beginning, as the client itself reads it.
             for id in ids[ids.index(row["$rewindTo"]) if row["$rewindTo"] in kept else 0 :]:
                 del kept[id]
         elif row.get("type") or row.get("role"):
-            kept[str(row.get("id") or line)] = line, row
+            kept[str(row.get("id") or place)] = place, row
     yield from kept.values()
 
 
@@ -146,9 +146,9 @@ def _gemini(into: Conversation, row: dict[str, Any], place: str) -> None:
         into.ended(call.get("id"), call.get("result"), failed, place, call.get("timestamp") or at)
 
 
-def _gemini_folder(path: str) -> str | None:
+def _gemini_folder(transcript: str) -> str | None:
     """Return the agent's folder, from a file beside its chats or else from the client's list of projects."""
-    kept = Path(path).parent.parent
+    kept = Path(transcript).parent.parent
     root, known = kept / ".project_root", kept.parent.parent / "projects.json"
     try:
         if root.is_file() and root.stat().st_size < 5_000:
@@ -158,7 +158,7 @@ def _gemini_folder(path: str) -> str | None:
         return None
     # A folder of chats has the project's short name, or in older versions the digest of its path.
     names = mapping(mapping(projects).get("projects")).items()
-    return next((one for one, name in names if kept.name in (name, sha256(one.encode()).hexdigest())), None)
+    return next((path for path, name in names if kept.name in (name, sha256(path.encode()).hexdigest())), None)
 
 
 # -- Copilot CLI
@@ -228,7 +228,7 @@ def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]
     for of, id, part in sorted(parts, key=lambda part: part[:2]):  # ids ascend in time
         session, message = messages[of]
         _opencode(by_id[session], {**part, "id": id, "message": message}, f"part {id}")
-    yield from (one for one in by_id.values() if one.turns)
+    yield from (conversation for conversation in by_id.values() if conversation.turns)
 
 
 # -- the table and the loop
@@ -271,17 +271,17 @@ def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation
     rows: Iterator[Row] = iter(())
     if path.suffix.lower() == ".json":  # Gemini CLI's older form: the whole conversation is one object
         with path.open("rb") as file:
-            ahead = [(1, one) for one in _objects(list(json_items(file, path.name))) if "messages" in one]
+            ahead = [("line 1", item) for item in _objects(list(json_items(file, path.name))) if "messages" in item]
         client = "gemini"
     else:
         rows = json_lines(path, report)
         ahead = list(islice(rows, AHEAD))
-        client = next((name for _, row in ahead for name, one in CLIENTS.items() if one.wrote(row)), "")
+        client = next((name for _, row in ahead for name, known in CLIENTS.items() if known.wrote(row)), "")
     if not ahead or not client:
         raise BadInput(f"{path} is no transcript that is known", hint=f"clients: {', '.join(sorted(CLIENTS))}")
     made = Conversation(client, path)
     if client == "copilot" and path.stem == "events":
         made.id = path.parent.name[:200]
-    for line, row in CLIENTS[client].arranged(chain(ahead, rows)):
-        CLIENTS[client].read(made, row, f"line {line}")
+    for place, row in CLIENTS[client].arranged(chain(ahead, rows)):
+        CLIENTS[client].read(made, row, place)
     yield made

@@ -30,11 +30,11 @@ def extract(turns: Sequence[Turn], *, notes: bool = False) -> list[Candidate]:
     `notes`: every turn is a person's note. Of a conversation also sentences that count only if they correct what is
     known (`if_corrects`).
     """
-    candidates = [one for turn in turns if turn.text for one in _of_message(turn)]
+    candidates = [candidate for turn in turns if turn.text for candidate in _of_message(turn)]
     if notes:
-        return [one for one in candidates if not one.if_corrects]
+        return [candidate for candidate in candidates if not candidate.if_corrects]
     place = {turn.id: number for number, turn in enumerate(turns)}
-    return sorted(from_calls(turns, candidates), key=lambda one: place[one.turn.id])
+    return sorted(from_calls(turns, candidates), key=lambda candidate: place[candidate.turn.id])
 
 
 def _of_message(turn: Turn) -> Iterator[Candidate]:
@@ -47,7 +47,9 @@ def _of_message(turn: Turn) -> Iterator[Candidate]:
         plain = without("lead", text)
         points_back = has("points back", plain)
         if not _is_kept(turn.role, plain, shares):
-            if _says_change(turn.role, plain) and not points_back:
+            # A user says that something has changed.
+            is_change = turn.role == "user" and len(plain.split()) >= FEWEST_WORDS and has("changed", plain)
+            if is_change and not (points_back or has("unsure", plain)):
                 yield replace(_candidate(text, turn, "", shares), if_corrects=True)
             continue
         candidate = _candidate(text, turn, each[0] if place < 2 else "", shares)
@@ -91,12 +93,6 @@ def _is_kept(role: str, plain: str, shares: dict[str, float]) -> bool:
     if role == "user" and any(has(cue, plain) for cue in ("asked", "named", "ill")):
         return True
     return 1 - shares["no"] >= KEPT_FROM - TOLD * any(has(kind, plain) for kind in KINDS)
-
-
-def _says_change(role: str, plain: str) -> bool:
-    """Return whether a user's sentence says that something has changed."""
-    is_whole = role == "user" and len(plain.split()) >= FEWEST_WORDS
-    return is_whole and has("changed", plain) and not has("unsure", plain)
 
 
 def _candidate(text: str, turn: Turn, first: str, shares: dict[str, float]) -> Candidate:

@@ -111,7 +111,7 @@ def organize(
             report.model = reading.as_dict()
             reading.close()
     report.progress = None
-    for scope in () if dry_run else sorted({context.scope, *(one["scope"] for one in report.taken)}):
+    for scope in () if dry_run else sorted({context.scope, *(memory["scope"] for memory in report.taken)}):
         of_scope = context.in_scope(scope)
         for folder in mirrors_of(of_scope):
             try:
@@ -296,8 +296,8 @@ class _Run:
         """Return memories of people and agents in the scope that share words with a statement, the nearest first."""
         search, where = self._context.store.search, Filter(scopes=(scope,), as_of=self._context.now())
         text_ids = list(search.lexical(valid.content, where, limit=NEAREST).hits)
-        near = sorted(search.candidates(text_ids, where), key=lambda one: text_ids.index(one.text_id))
-        return [one for one in near if not one.key and one.kind != "episode" and one.trust in ("user", "agent")]
+        near = sorted(search.candidates(text_ids, where), key=lambda row: text_ids.index(row.text_id))
+        return [row for row in near if not row.key and row.kind != "episode" and row.trust in ("user", "agent")]
 
     def _is_repeated(self, text: str, lines: Sequence[str]) -> bool:
         """Return whether some line repeats most of a text, with the same numbers and negations."""
@@ -314,19 +314,19 @@ class _Run:
     def _store(self, statements: Sequence[_Statement], scope: str) -> None:
         """Store statements in one transaction, and add what became of them to the report."""
         context, report = self._context, self._report
-        taken = {event.id for event in context.store.ledger.events(ids=[one.id for one in statements])}
+        taken = {event.id for event in context.store.ledger.events(ids=[statement.id for statement in statements])}
         report.known += len(taken)
-        fresh = [one for one in statements if one.id not in taken]
+        fresh = [statement for statement in statements if statement.id not in taken]
         if not fresh:
             return
         if context.policy is not None:
-            judged = context.policy.judged([one.valid for one in fresh])
-            fresh = [one._replace(valid=valid) for one, valid in zip(fresh, judged, strict=True)]
-        twins = {one.id: self._twin(one, scope) for one in fresh}
+            judged = context.policy.judged([new.valid for new in fresh])
+            fresh = [new._replace(valid=valid) for new, valid in zip(fresh, judged, strict=True)]
+        twins = {new.id: self._twin(new, scope) for new in fresh}
 
         def decide(writer: Writer) -> list[tuple[str, str | None]]:
-            again = {event.id for event in writer.reads.ledger.events(ids=[one.id for one in fresh])}
-            return [("known", None) if one.id in again else _write(writer, one, twins[one.id]) for one in fresh]
+            again = {event.id for event in writer.reads.ledger.events(ids=[new.id for new in fresh])}
+            return [("known", None) if new.id in again else _write(writer, new, twins[new.id]) for new in fresh]
 
         if self._dry_run:
             outcomes = decide(Writer(context.store, lambda: bytes(16), context.now()))

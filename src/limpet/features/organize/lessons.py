@@ -51,9 +51,9 @@ def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candi
     """Return `spoken` and the lessons of tool calls, one for each failure; it absorbs the spoken words about it."""
     candidates = list(spoken)
     for lesson, parts in _lessons(turns, spoken):
-        candidates = [one for one in candidates if not any(one is part for part in parts)] + [lesson]
-    lessons = " ".join(one.content for one in candidates if one.kind == "lesson")
-    return candidates + [one for one in _commands(turns) if one.content.split("`")[1] not in lessons]
+        candidates = [row for row in candidates if not any(row is part for part in parts)] + [lesson]
+    lessons = " ".join(candidate.content for candidate in candidates if candidate.kind == "lesson")
+    return candidates + [command for command in _commands(turns) if command.content.split("`")[1] not in lessons]
 
 
 def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tuple[Candidate, list[Candidate]]]:
@@ -70,10 +70,13 @@ def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tup
                 continue
             if _is_taken_back(turns[end + 1 :]):
                 break
-            parts = [one for one in spoken if one.kind == "lesson" and place < place_of[one.turn.id] < end + 4]
-            between = [one for _, one in calls[number + 1 : later]]
-            cause = parts[0].content if parts else _cause(turns[place + 1 : end + 4])
-            if content := _lesson(call, retry, between, cause):
+            parts = [part for part in spoken if part.kind == "lesson" and place < place_of[part.turn.id] < end + 4]
+            between = [turn for _, turn in calls[number + 1 : later]]
+            # Else the first sentence that names a cause, though alone it is not worth keeping.
+            causes = (
+                text for turn in turns[place + 1 : end + 4] for text in sentences(turn.text) if has("lesson", text)
+            )
+            if content := _lesson(call, retry, between, parts[0].content if parts else next(causes, "")):
                 done.add(name)
                 # Composed of the agent's own acts; only the line of the error is the tool's.
                 yield Candidate(
@@ -83,26 +86,20 @@ def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tup
             break
 
 
-def _cause(turns: Sequence[Turn]) -> str:
-    """Return the first sentence that names a cause, though alone it is not worth keeping; "" if there is none."""
-    said = (sentence for turn in turns for sentence in sentences(turn.text))
-    return next((sentence for sentence in said if has("lesson", sentence)), "")
-
-
 def _is_taken_back(turns: Sequence[Turn]) -> bool:
     """Return whether the user's next words reject the change and the change was reverted."""
     place = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
     if place is None or not has("no", turns[place].text):
         return False
-    return any(_PUTS_BACK.search(one.command or one.text) for one in turns[place + 1 : place + 4])
+    return any(_PUTS_BACK.search(turn.command or turn.text) for turn in turns[place + 1 : place + 4])
 
 
 def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) -> str:
     """Return a lesson's text; "" where nothing explains the success."""
     failed, worked, error = _shown(call.command), _shown(retry.command), error_line(call.output)
     text = f"`{failed}` failed ({error})." if error else f"`{failed}` failed."
-    edited = any(one.path and one.failed is not True for one in between)
-    others = [one.command for one in between if one.failed is False]
+    edited = any(turn.path and turn.failed is not True for turn in between)
+    others = [turn.command for turn in between if turn.failed is False]
     acts = [command for command in others if program(command) not in ("", program(call.command))]
     if explained:
         text += f" {explained.rstrip('.! ')}."

@@ -53,10 +53,6 @@ class Model(NamedTuple):
     def label(self) -> str:
         return f"{self.provider}:{self.name}"
 
-    @property
-    def is_local(self) -> bool:
-        return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
-
 
 def parse_model(text: str) -> Model:
     """Parse `gemini:NAME`, `claude:NAME`, `openai:NAME,url=http://localhost:11434/v1`. Raises BadInput."""
@@ -88,7 +84,7 @@ def ask(client: Any, model: Model, system: str, text: str, schema: dict[str, Any
 
     variable = PROVIDERS[model.provider][1]
     key = os.environ.get(variable, "")
-    if not key and not model.is_local:
+    if not key and urlsplit(model.url).hostname not in ("localhost", "127.0.0.1", "::1"):
         raise ModelFailed(f"{model.label} has no key: set {variable}")
     # OpenAI's own newer models take only the one name, other servers often only the other.
     limit = "max_completion_tokens" if model.url == PROVIDERS["openai"][0] else "max_tokens"

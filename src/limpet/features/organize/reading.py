@@ -98,7 +98,7 @@ class Reading:
                 self.complete = False
                 continue
             candidates = [_candidate(item, chunk, report) for item in items]
-            yield chunk.turns[-1].id, [one for one in candidates if one is not None and one.turn.id not in known]
+            yield chunk.turns[-1].id, [new for new in candidates if new is not None and new.turn.id not in known]
 
     def _ask(self, chunk: Chunk, report: TransferReport) -> list[dict[str, Any]] | None:
         """Return the statements of the first model that answers; None if none does, or the budget is spent."""
@@ -142,7 +142,7 @@ class Reading:
             return {"calls": calls, "tokens_in": used.given, "tokens_out": used.made}
 
         return {
-            "models": [one.label for one in self.models],
+            "models": [model.label for model in self.models],
             "before": costs(self._chunks, self._expected),
             "after": {**costs(self._calls, self._spent), "failed": self._failed},
             "budget": self._most_tokens,

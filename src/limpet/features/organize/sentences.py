@@ -53,7 +53,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _split(lines: list[str]) -> Iterator[str]:
-    text = _MARKUP.sub(lambda found: found[1] or found[2], " ".join(lines))
+    text = _MARKUP.sub(lambda match: match[1] or match[2], " ".join(lines))
     for part in _END.split(text):
         sentence = " ".join(part.split())
         if len(sentence) <= LONGEST_CHARACTERS and len(sentence.split()) >= SHORTEST_WORDS:

@@ -51,8 +51,8 @@ def _spans(at: int) -> tuple[tuple[str, str, int, int], ...]:
 def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, end: int) -> bool:
     """Update one episode and return whether it was made or changed."""
     every = context.store.listings.each(Filter(scopes=(scope,), since=begin, until=end), descending=False)
-    members = [one for one in every if "organized" in one.metadata and one.kind != "episode"]
-    days = {_spans(one.valid_from_us)[0] for one in members}
+    members = [memory for memory in every if "organized" in memory.metadata and memory.kind != "episode"]
+    days = {_spans(memory.valid_from_us)[0] for memory in members}
     if len(members) < FEWEST or (kind == "month" and len(days) < 2):  # its one day says the same
         return False
     id = imported_id("organize", f"{scope}\0{kind}\0{name}")
@@ -64,7 +64,7 @@ def _summarize(context: Context, scope: str, kind: str, name: str, begin: int, e
             "valid_from": begin,
             "importance": IMPORTANCE,
             "id": format_id(id),
-            "origin": least_trusted(one.trust for one in members),
+            "origin": least_trusted(memory.trust for memory in members),
         },
         scope=scope,
         now=context.now(),
@@ -91,9 +91,9 @@ def _quoted(name: str, members: Sequence[Memory], most: int) -> str:
     place = {kind: number for number, kind in enumerate(WEIGHT)}
     weighed = sorted(
         members,
-        key=lambda one: (not one.pinned, place.get(one.kind, len(WEIGHT)), -one.importance, one.valid_from, one.id),
+        key=lambda row: (not row.pinned, place.get(row.kind, len(WEIGHT)), -row.importance, row.valid_from, row.id),
     )
-    sessions = len({one.session for one in members if one.session})
+    sessions = len({memory.session for memory in members if memory.session})
     lines = [f"{name}: {len(members)} memories" + (f" from {sessions} sessions." if sessions > 1 else ".")]
     for row in weighed[:most]:
         text = " ".join(row.content.split())

@@ -55,7 +55,7 @@ def topics_of(text: str, existing: Sequence[str], subject: str | None) -> tuple[
     folded = {_fold(topic): topic for topic in existing}
     words = {_stem(word) for word in _fold(text).split()}
     named = [
-        topic for topic in existing if (parts := _fold(topic).split()) and all(_stem(one) in words for one in parts)
+        topic for topic in existing if (parts := _fold(topic).split()) and all(_stem(part) in words for part in parts)
     ]
     more = [*_parts(_PATH.findall(text)), *_terms(text)]
     if not named and not more and subject:
@@ -85,7 +85,7 @@ def _parts(folders: Sequence[str]) -> list[str]:
     """Return the part of a project that each path is in: its last folder that not every project has."""
     names = []
     for folder in folders:
-        parts = [one for one in folder.split("/") if one and one.lower() not in _EVERYWHERE and not one.startswith(".")]
+        parts = [part for part in folder.split("/") if part and part.lower() not in _EVERYWHERE and part[0] != "."]
         if parts and _PART.fullmatch(parts[-1]):
             names.append(parts[-1].lower().replace("_", "-"))
     return names

@@ -187,7 +187,7 @@ def lines_of(text: str) -> list[str]:
 def texts(value: Any, *types: str) -> str:
     """Return the text of a message's content: a string, or a list of strings and blocks of some types (none: all)."""
     parts = value if isinstance(value, list) else [value]
-    wanted = [one.get("text") for one in parts if isinstance(one, dict) and (not types or one.get("type") in types)]
+    wanted = [part.get("text") for part in parts if isinstance(part, dict) and (not types or part.get("type") in types)]
     return "\n".join(part for part in [*parts, *wanted] if isinstance(part, str))
 
 

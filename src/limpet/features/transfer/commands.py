@@ -104,8 +104,8 @@ def _export(args: Namespace) -> int:
         return 0
     if args.json:
         kept = ("rejected", "more_rejected", "notes", "device", "segments")
-        told = {name: value for name, value in report.as_dict().items() if name in kept}
-        output.result({"written": report.new, "path": args.path} | told)
+        fields = {name: value for name, value in report.as_dict().items() if name in kept}
+        output.result({"written": report.new, "path": args.path} | fields)
     else:
         what = {"jsonl": "line", "segments": "event"}.get(args.format, "memory")
         output.words(f"exported {counted(report.new, what)} to {args.path}")

@@ -102,18 +102,25 @@ class ForeignFile:
         """Yield every row; a missing column is None. A row that cannot be read goes into the report, as `named`. Raises
         BadInput."""
         names, there = columns.split(), self.tables[table]
-        chosen = ", ".join(_cell(name) if name in there else "NULL, NULL" for name in names)
+        chosen = []
+        for name in names:
+            # A value, text as a blob, and its size. A large value is never read from its pages.
+            column = _quoted(name)
+            value = f"CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
+            bounded = f"CASE WHEN octet_length({column}) <= {MAX_CELL_BYTES} THEN {value} END, octet_length({column})"
+            chosen.append(bounded if name in there else "NULL, NULL")
+        statement = f"SELECT {', '.join(chosen)} FROM {_quoted(table)}"
         try:
             total = int(self._con.execute(f"SELECT count(*) FROM {_quoted(table)}").get)
-            for number, row in enumerate(self._con.cursor().execute(f"SELECT {chosen} FROM {_quoted(table)}"), 1):
+            for number, row in enumerate(self._con.cursor().execute(statement), 1):
                 if number % 500 == 0 or number == total:
                     self._report.at(number, total)
                 try:
-                    cells = {name: _value(name, *row[2 * at : 2 * at + 2]) for at, name in enumerate(names)}
+                    values = {name: _value(name, *row[2 * at : 2 * at + 2]) for at, name in enumerate(names)}
                 except BadInput as error:
                     self._report.bad(f"{named} {number}", error.message)
                 else:
-                    yield f"{named} {number}", cells
+                    yield f"{named} {number}", values
         except apsw.Error as error:
             raise self._unreadable(error) from None
 
@@ -123,13 +130,6 @@ class ForeignFile:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _cell(name: str) -> str:
-    """Return the SQL of a value, text as a blob, and of its size. A large value is never read from its pages."""
-    column = _quoted(name)
-    value = f"CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
-    return f"CASE WHEN octet_length({column}) <= {MAX_CELL_BYTES} THEN {value} END, octet_length({column})"
 
 
 def _value(name: str, value: Any, size: int | None) -> Any:

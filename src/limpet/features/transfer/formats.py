@@ -12,6 +12,7 @@ import contextlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any
 
 from ...model.errors import BadInput
@@ -28,13 +29,24 @@ Format = Callable[[list[str]], _Lines]
 def decoded(content: bytes) -> tuple[str, str]:
     """Return the text of a file, and the name of its encoding ("" for UTF-8). Raises BadInput for no text.
 
-    UTF-8 is tried first, since hardly anything else is valid UTF-8; the library is asked for the rest.
+    UTF-8 is tried first, since hardly anything else is valid UTF-8; then the library says which is most likely.
     """
     encoding = next((name for mark, name in _MARKS if content.startswith(mark)), "")
     if not encoding and b"\0" not in content and b"\x1b$" not in content:  # the escape of ISO 2022
         with contextlib.suppress(UnicodeDecodeError):
             return content.decode("utf-8"), ""
-    encoding = encoding or _guessed(content)
+    if not encoding:
+        try:
+            from chardet import detect
+        except ModuleNotFoundError:
+            if b"\0" in content:
+                raise BadInput("binary, not text") from None
+            raise BadInput("not UTF-8; other encodings need `pip install 'limpet[docs]'`") from None
+        # What is not ASCII decides, and may come late; a NUL is a part of UTF-16, whose bytes stay together.
+        lines = [] if b"\0" in content else [line for line in content.split(b"\n") if not line.isascii()]
+        encoding = detect(b"\n".join(lines) or content)["encoding"] or ""
+        if not encoding:
+            raise BadInput("binary, not text")
     try:
         text = content.decode(encoding)
     except (UnicodeDecodeError, LookupError):
@@ -42,22 +54,6 @@ def decoded(content: bytes) -> tuple[str, str]:
     if _CONTROL.search(text):
         raise BadInput("binary, not text")
     return text.rstrip("\x1a"), encoding.removeprefix("utf-8-sig")
-
-
-def _guessed(content: bytes) -> str:
-    """Return the most likely encoding. Raises BadInput."""
-    try:
-        from chardet import detect
-    except ModuleNotFoundError:
-        if b"\0" in content:
-            raise BadInput("binary, not text") from None
-        raise BadInput("not UTF-8; other encodings need `pip install 'limpet[docs]'`") from None
-    # What is not ASCII decides, and may come late; a NUL is a part of UTF-16, whose bytes stay together.
-    lines = [] if b"\0" in content else [line for line in content.split(b"\n") if not line.isascii()]
-    encoding: str | None = detect(b"\n".join(lines) or content)["encoding"]
-    if encoding is None:
-        raise BadInput("binary, not text")
-    return encoding
 
 
 def split_lines(text: str) -> list[str]:
@@ -107,7 +103,9 @@ def plain(lines: list[str]) -> _Lines:
     """A line alone, short and without a full stop, heads the paragraph below. Lines that end before they must are
     statements of their own."""
     out = underlined([re.sub(r"^\s*[•‣◦▪·–—](?=\s)", "-", line.expandtabs(4)) for line in lines])
-    blocks = list(_blocks(out))
+    # Runs of lines between empty ones.
+    runs = [list(run) for full, run in groupby(range(len(out)), lambda at: bool(out[at].strip())) if full]
+    blocks = [(run[0], run[-1] + 1) for run in runs]
     first = True
     for place, (start, end) in enumerate(blocks):
         below = blocks[place + 1 : place + 2]
@@ -121,17 +119,6 @@ def plain(lines: list[str]) -> _Lines:
             if _is_list(out[start:end]):
                 out[start:end] = [line if line[:1].isspace() else f"- {line}" for line in out[start:end]]
     return out, {}
-
-
-def _blocks(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of runs of lines between empty ones."""
-    start = None
-    for at, line in enumerate([*lines, ""]):
-        if line.strip():
-            start = at if start is None else start
-        elif start is not None:
-            yield start, at
-            start = None
 
 
 def _is_title(lines: list[str], start: int, end: int) -> bool:
@@ -174,7 +161,12 @@ _RST_LINK = re.compile(
 def restructured(lines: list[str]) -> _Lines:
     """Directives as their text, literal blocks as fenced ones."""
     out, at = underlined([line.expandtabs(8) for line in lines]), 0
-    values = _fields(out)
+    values: dict[str, Any] = {}
+    for place, line in enumerate(out):  # the fields at the head of a page
+        if field := _FIELD.match(line):
+            values[field[1].lower()], out[place] = _value(field[1], field[2]), ""
+        elif line.strip() and not line.startswith(("# ", "..")):
+            break
     while at < len(out):
         line, after = out[at], at + 1
         directive = _DIRECTIVE.match(line)
@@ -200,17 +192,6 @@ def restructured(lines: list[str]) -> _Lines:
             out[at] = _RST_LINK.sub(lambda link: f"[{link[1] or link[3] or link[4]}]({link[2] or link[4]})", line)
         at = after
     return out, values
-
-
-def _fields(lines: list[str]) -> dict[str, Any]:
-    """Take the fields from the head of a page."""
-    values: dict[str, Any] = {}
-    for at, line in enumerate(lines):
-        if field := _FIELD.match(line):
-            values[field[1].lower()], lines[at] = _value(field[1], field[2]), ""
-        elif line.strip() and not line.startswith(("# ", "..")):
-            break
-    return values
 
 
 def _value(name: str, text: str) -> Any:
@@ -325,7 +306,7 @@ def passages(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     while len(text) - start > PASSAGE and "```" not in text:
         least, most = start + PASSAGE // 2, start + PASSAGE
-        ends = ([found.end() for found in end.finditer(text, least, most)] for end in (_ENDS[2:] if head else _ENDS))
+        ends = ([match.end() for match in end.finditer(text, least, most)] for end in (_ENDS[2:] if head else _ENDS))
         end = next((each[-1] for each in ends if each), most)
         yield start, (head if start else "") + text[start:end].strip()
         start = end

@@ -69,21 +69,28 @@ class SegmentRow(NamedTuple):
 class Devices(Repository):
     """Sync with the ledgers of other devices."""
 
-    def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
+    def seal(self, place: str, *, renew: bool = False) -> tuple[bytes | None, list[SegmentRow]]:
         """Give the events since the last time their order among all devices', and put them into segments. Return the
         identity and all known segments. `place`: of the file; another place is another device, as it is with
         `renew`."""
         with self._database.writing() as con:
             sync = self._sync(con)
-            device = sync.device(place, renew=renew)
-            sync.seal(device)
+            sync.seal(sync.device(place, renew=renew))
             sync.conclude()
-            return device, _segments(con)
+        return self.segments()
 
     def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
         """Return the identity used last, and all known segments."""
         with self._database.reading() as con:
-            return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, _segments(con)
+            devices = [row[0] for row in con.execute("SELECT id FROM device ORDER BY num")]
+            rows = con.execute(
+                "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
+            ).fetchall()
+        segments = [
+            SegmentRow(bytes(device), number, digest, json.loads(header), device in devices, num)
+            for num, device, number, digest, header in rows
+        ]
+        return devices[-1] if devices else None, segments
 
     def lines(self, segment: int) -> list[SequencedEvent]:
         """Return the events of a segment as they are now: without what was purged."""
@@ -143,16 +150,6 @@ class Devices(Repository):
         from .sync import Sync
 
         return Sync(self._store, con)
-
-
-def _segments(con: Connection) -> list[SegmentRow]:
-    own = {row[0] for row in con.execute("SELECT id FROM device")}
-    return [
-        SegmentRow(bytes(device), number, digest, json.loads(header), device in own, num)
-        for num, device, number, digest, header in con.execute(
-            "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
-        )
-    ]
 
 
 def is_trusted(con: Connection, device: bytes) -> bool:

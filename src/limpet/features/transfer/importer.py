@@ -251,7 +251,7 @@ class Importer:
 
         acyclic = Acyclic(self._context.store)
         wanted: dict[tuple[bytes, str, bytes], Link] = {}
-        links = [(id, self.id_of(link.target), link, place) for id, several, place in self._links for link in several]
+        links = [(id, self.id_of(link.target), link, place) for id, own, place in self._links for link in own]
         for source, target, link, place in sorted(links, key=rank):
             type, problem = link.type, ""
             if type not in STORED_TYPES and type != TEMPORAL:

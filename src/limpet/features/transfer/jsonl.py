@@ -37,7 +37,6 @@ from .schema import Lifecycle, check_event
 
 if TYPE_CHECKING:
     from ...context import Context
-    from ...remember.validation import ValidStatement
     from ...store import Store
     from .service import Source
 
@@ -198,16 +197,17 @@ class _Import:
         self._usage: list[dict[str, Any]] = []
         # Lines with a former value of a key, by scope and key, until a later line has another value.
         self._aside: dict[tuple[str, str], tuple[str, dict[str, Any]]] = {}
-        self._before: dict[tuple[str, str], frozenset[str]] = {}  # what keys had before, of the lines taken in at once
+        # Values that keys had and lost to a later one, as `value_form` writes them, of the lines taken in at once.
+        self._before: dict[tuple[str, str], set[str]] = {}
 
     def run(self, file: IO[Any], size: int) -> None:
         read = held = 0
-        for number, length, line in parsed_lines(file, size, self._report):
+        for place, length, line in parsed_lines(file, size, self._report):
             read, held = read + length, held + length
             try:
-                self._line(f"line {number}", line)
+                self._line(place, line)
             except LimpetError as error:
-                self._report.bad(f"line {number}", error.message)
+                self._report.bad(place, error.message)
             if held >= CHUNK_CHARACTERS or max(len(self._events), len(self._statements), len(self._usage)) >= CHUNK:
                 self._take()
                 held = 0
@@ -269,22 +269,16 @@ class _Import:
         slot = statement.scope, caseless(statement.key or "")
         self._report.known += self._aside.pop(slot, None) is not None
         if slot not in self._before:  # once for all lines taken in together: those of one key may be thousands
-            self._before[slot] = self._former_values(statement)
+            now = context.now()
+            values = values_of(context.store, statement.scope, statement.key or "")[0]
+            holds = held(values, now)
+            ended = [value for value in values if value.superseded_by and (value.valid_to_us or ALL) <= now]
+            former = {value_form(value.content) for value in ended}
+            self._before[slot] = former - {value_form(holds.content)} if holds else set()
         if statement.id is not None or value_form(statement.content) not in self._before[slot]:
             return False
         self._aside[slot] = place, line
         return True
-
-    def _former_values(self, statement: ValidStatement) -> frozenset[str]:
-        """Return values that the key had and lost to a later one, as `value_form` writes them."""
-        assert statement.key is not None
-        now = self._context.now()
-        values = values_of(self._context.store, statement.scope, statement.key)[0]
-        holds = held(values, now)
-        if holds is None:
-            return frozenset()
-        ended = [memory for memory in values if memory.superseded_by and (memory.valid_to_us or ALL) <= now]
-        return frozenset(value_form(memory.content) for memory in ended) - {value_form(holds.content)}
 
     def _remember(self, statements: list[tuple[str, dict[str, Any]]]) -> None:
         for start in range(0, len(statements), BATCH_ITEMS):  # a transaction each: what is counted is stored

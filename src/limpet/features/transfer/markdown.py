@@ -89,18 +89,24 @@ def front_matter(lines: list[str]) -> Front:
     return Front({}, end + 1, [*sorted(bad), (1, "no YAML")])
 
 
-def _front_values(text: str) -> dict[str, Any]:
+def _front_values(front: str) -> dict[str, Any]:
     """Parse YAML front matter. Raises YAMLError, also for a text that is no map, for aliases and for deep nesting."""
     import yaml
 
-    events = yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    events = yaml.parse(front, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
     def until(end: type) -> Iterator[Any]:
         return takewhile(lambda event: not isinstance(event, end), events)
 
     def value(event: Any, depth: int) -> Any:
         if isinstance(event, yaml.ScalarEvent):
-            return event.value.rstrip("\n") if event.style else front_scalar(event.value)
+            text: str = event.value
+            if event.style:
+                return text.rstrip("\n")
+            # Unquoted: true and false, null, a number, or the text itself. A date stays text.
+            if re.fullmatch(r"true|false|null|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?", text):
+                return json.loads(text)
+            return None if text in ("~", "") else text
         if isinstance(event, yaml.AliasEvent) or depth > MAX_DEPTH:
             raise yaml.MarkedYAMLError(problem="an alias, or too deep", problem_mark=event.start_mark)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -119,13 +125,6 @@ def _front_values(text: str) -> dict[str, Any]:
         if isinstance(event, yaml.NodeEvent):
             raise yaml.MarkedYAMLError(problem="no names", problem_mark=event.start_mark)
     return {}
-
-
-def front_scalar(text: str) -> Any:
-    """Parse an unquoted YAML scalar: true and false, null, a number, or the text itself. A date stays text."""
-    if re.fullmatch(r"true|false|null|-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?", text):
-        return json.loads(text)
-    return None if text in ("~", "") else text
 
 
 # -- statements

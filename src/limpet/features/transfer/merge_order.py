@@ -7,6 +7,7 @@ the same beliefs on every device.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -107,9 +108,15 @@ def _superseded(old: MemoryState, new: MemoryState, stamp: int, operation: bytes
     return SequencedEvent(event, stamp, DERIVED_PLACE)
 
 
-def variant(event: Event, payload: str) -> bytes:
-    """Return the id for an event whose own id another event has too: the same on every device."""
-    return _hash(b"variant", event.id, payload.encode("utf-8", "surrogatepass"))
+def payload(event: Event) -> str:
+    """Return an event as JSON without its id, to tell it from another with the same id."""
+    fields = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
+    return json.dumps(fields, sort_keys=True)
+
+
+def variant(event: Event) -> Event:
+    """Return an event whose id another event has too under a new id: the same on every device."""
+    return replace(event, id=_hash(b"variant", event.id, payload(event).encode("utf-8", "surrogatepass")))
 
 
 def _hash(*parts: bytes) -> bytes:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.errors import BadInput
 from ...model.ids import parse_id
 from ...model.memory import STORED_TYPES
-from .foreign import ForeignFile, Rows, is_sqlite
+from .foreign import ForeignFile, is_sqlite
 from .records import (
     MAX_TOPICS,
     Link,
@@ -36,10 +36,6 @@ from .records import (
 
 if TYPE_CHECKING:
     from .service import Source
-
-
-def _lines(path: Path, report: TransferReport) -> Rows:
-    return ((f"line {number}", line) for number, line in json_lines(path, report))
 
 
 def _object(text: Any, place: str, report: TransferReport) -> dict[str, Any]:
@@ -75,7 +71,7 @@ def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
         return cleaned(place, report, kinds=MEMORI_KINDS, **picked(row, MEMORI))
 
     if not is_sqlite(path):
-        yield from records_from(_lines(path, report), report, record)
+        yield from records_from(json_lines(path, report), report, record)
         return
     with ForeignFile(path, report, memories="id content created_at updated_at") as file:
         yield from records_from(file.rows("memories", _MEMORI_COLUMNS), report, record)
@@ -205,7 +201,7 @@ def read_mcp(path: Path, report: TransferReport) -> Iterator[Record]:
     statements and as links between the first memories of two entities. Lines come in any order: all are read first."""
     entities: _Entities = {}
     relations: dict[tuple[str, str, str], str] = {}
-    for place, line in _lines(path, report):
+    for place, line in json_lines(path, report):
         if line.get("type") == "entity":
             _mcp_entity(line, place, entities, report)
         elif line.get("type") == "relation":

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, AnyStr, ClassVar
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from ...model.clock import from_datetime
 from ...model.dataclass import dataclass, field
@@ -160,15 +160,14 @@ def picked(given: dict[str, Any], fields: dict[str, str]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for name, theirs in fields.items():
-        there = [value for path in theirs.split() if (value := _value_at(given, path)) is not None]
+        there = []
+        for path in theirs.split():
+            value: Any = given
+            for part in path.split("."):
+                value = mapping(value).get(part)
+            there += [] if value is None else [value]
         values[name] = there if name in ("topics", "kind") else there[0] if there else None
     return values
-
-
-def _value_at(given: Any, path: str) -> Any:
-    for name in path.split("."):
-        given = mapping(given).get(name)
-    return given
 
 
 def mapping(value: Any) -> dict[str, Any]:
@@ -347,15 +346,6 @@ def topics(*values: Any) -> tuple[str, ...]:
 # -- lines of JSON
 
 
-def bounded(file: IO[AnyStr]) -> Iterator[AnyStr]:
-    """Yield the lines of a file, but only the beginning of a line that is too long: it is never held whole."""
-    while line := file.readline(MAX_LINE + 1):
-        yield line
-        end = line[:0] + (b"\n" if isinstance(line, bytes) else "\n")
-        while len(line) > MAX_LINE and not line.endswith(end):
-            line = file.readline(MAX_LINE + 1)
-
-
 def parsed(line: str | bytes) -> dict[str, Any]:
     """Parse a line as a JSON object. Raises BadInput."""
     if len(line) > MAX_LINE:
@@ -372,30 +362,34 @@ def parsed(line: str | bytes) -> dict[str, Any]:
     return value
 
 
-def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (line number, object) of every line that is one; the others go into the report. Raises BadInput."""
+def json_lines(path: Path, report: TransferReport) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield ("line NUMBER", object) of every line that is one; the others go into the report. Raises BadInput."""
     with path.open("rb") as file:
         if b"\0" in file.read(4_096):
             raise BadInput(f"{path} is not text")
         file.seek(0)
         size = path.stat().st_size
-        for number, _, line in parsed_lines(file, size, report):
-            yield number, line
+        for place, _, line in parsed_lines(file, size, report):
+            yield place, line
     report.at(size, size)
 
 
-def parsed_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield (line number, length, object), as `json_lines` does. `size`: of the file, 0 for a stream."""
-    done = 0
-    for number, line in enumerate(bounded(file), 1):
+def parsed_lines(file: IO[Any], size: int, report: TransferReport) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    """Yield ("line NUMBER", length, object), as `json_lines` does. `size`: of the file, 0 for a stream. A line that is
+    too long is never held whole."""
+    done = number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
         done += len(line)
         if number % 500 == 0:
             report.at(done, size or done)
         try:
             if line.strip():
-                yield number, len(line), parsed(line)
+                yield f"line {number}", len(line), parsed(line)
         except BadInput as error:
             report.bad(f"line {number}", error.message)
+        while len(line) > MAX_LINE and not line.endswith(b"\n" if isinstance(line, bytes) else "\n"):
+            line = file.readline(MAX_LINE + 1)
 
 
 # -- what writers share: what a memory says beside its text

@@ -82,7 +82,7 @@ def write(source: Source, folder: Path) -> int:
             if row.own and not _path(folder, row, row.digest, encrypt).exists():
                 written += _write_segment(store, folder, row, report, encrypt)
         device, rows = _seal(store, folder)
-        report.device = device.hex()
+        report.device = device.hex() if device else None
         own, purged = [row for row in rows if row.own], Devices(store).purged()
         for done, row in enumerate(own, 1):
             if row.num in purged or not _path(folder, row, row.digest, encrypt).exists():
@@ -135,7 +135,7 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
 # -- this device
 
 
-def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
+def _seal(store: Store, folder: Path) -> tuple[bytes | None, list[SegmentRow]]:
     """Seal the newest events; return the identity under which this store writes, and all segments. A store is another
     device if its file was moved or copied, or if the folder has segments of this device that it does not know (it is an
     older copy)."""
@@ -143,21 +143,17 @@ def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
     known = _known(rows)
     files = _segment_files(folder, TransferReport())
     renew = device is not None and any(file.device == device and _key(file) not in known for file in files)
-    return Devices(store).seal(_place_of(store.path), renew=renew)
-
-
-def _place_of(path: str) -> str:
-    """Return a hash of the file and its machine, which differs for a copy. A server's store has one on all machines."""
-    where = path
-    if not is_url(path):
+    # The place is the file and its machine, which differ for a copy. A server's store has one on all machines.
+    place = store.path
+    if not is_url(place):
         try:
             machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
         except (OSError, ValueError):
             machine = f"{uuid.getnode():x}"
         with contextlib.suppress(OSError):
-            where = f"{Path(path).resolve()}\0{Path(path).stat().st_ino}"
-        where = f"{machine}\0{where}"
-    return hashlib.sha256(where.encode("utf-8", "surrogatepass")).hexdigest()
+            place = f"{Path(place).resolve()}\0{Path(place).stat().st_ino}"
+        place = f"{machine}\0{place}"
+    return Devices(store).seal(hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest(), renew=renew)
 
 
 _Key = tuple[bytes, int, str]

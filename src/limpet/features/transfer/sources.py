@@ -49,7 +49,10 @@ def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
         return None
     path = Path(root) / name
     if path not in files:
-        files[path] = _content(path)
+        files[path] = None
+        with suppress(OSError):
+            if path.is_file() and path.stat().st_size <= MAX_BYTES:
+                files[path] = path.read_bytes()
     content = files[path]
     if content is None:
         return "gone"
@@ -65,10 +68,3 @@ def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
     places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
     same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)
     return "fresh" if same else "drifted"
-
-
-def _content(path: Path) -> bytes | None:
-    with suppress(OSError):
-        if path.is_file() and path.stat().st_size <= MAX_BYTES:
-            return path.read_bytes()
-    return None

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ...model.dataclass import replace
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, scrub
 from ...store.records import Proposal
 from ...store.sql.projection import DOUBTED, Projection, doubted
 from ...store.sql.statements import scope_token, to_json
 from .hearing import IN_PART, Hearing, SegmentRow, is_trusted
-from .merge_order import Conflict, SequencedEvent, in_merge_order, variant
+from .merge_order import Conflict, SequencedEvent, in_merge_order, payload, variant
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -205,12 +204,13 @@ class Sync(Projection):
         """Put an event into the ledger, at its end, or note that it comes earlier than was known."""
         event = line.event
         known = self._event(event.id)
-        if known is not None and _payload(known) != _payload(event):
-            # Two events of one id: a file imported on two devices. All devices decide alike which keeps it.
-            if _claim(known) < _claim(event):
-                self._take(line._replace(event=_renamed(event)))
+        if known is not None and payload(known) != payload(event):
+            # Two events of one id: a file imported on two devices. All devices decide alike which keeps it: first the
+            # one that makes that memory.
+            if min(known, event, key=lambda event: (event.id != event.memory, payload(event))) is known:
+                self._take(line._replace(event=variant(event)))
                 return
-            self._touch(known.memory, self._rename(known, _renamed(known)))
+            self._touch(known.memory, self._rename(known, variant(known)))
             known = None
         if known is not None:
             stamp, place, segment = self._place_of(event.id)
@@ -386,18 +386,3 @@ class Sync(Projection):
                 elif event.type == "reviewed":
                     self._project_verdict(event, event.data.get("verdict"), event.at)
         return new
-
-
-def _payload(event: Event) -> str:
-    """Return an event as JSON without its id, to tell it from another with the same id."""
-    fields = (event.type, event.memory.hex(), event.at, event.operation.hex(), event.origin, event.content, event.data)
-    return json.dumps(fields, sort_keys=True)
-
-
-def _claim(event: Event) -> tuple[bool, str]:
-    """Return the sort key of events that share an id; the least keeps it: first the one that makes that memory."""
-    return (event.id != event.memory, _payload(event))
-
-
-def _renamed(event: Event) -> Event:
-    return replace(event, id=variant(event, _payload(event)))

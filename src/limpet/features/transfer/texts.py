@@ -212,8 +212,8 @@ def _links(page: str, text: str, id: str, places: dict[str, str], report: Transf
         parts = [f"{file}#{_anchor(heading)}" for file in files if heading]
         is_file = PurePosixPath(name).suffix.lower() in formats.FORMATS.keys() - {""} and "://" not in name
         names.append(([*parts, *files], bool(link) and is_file))
-    for several, is_link in names:
-        target = next((places[name.lower()] for name in several if name.lower() in places), None)
+    for places_named, is_link in names:
+        target = next((places[name.lower()] for name in places_named if name.lower() in places), None)
         if target is None:
             report.note("links to files that are not there", is_link)
         elif target != id:
