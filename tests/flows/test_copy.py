@@ -109,15 +109,15 @@ class Ends:
         do = getattr(self.real, name)
         return do if name != self.name else lambda *given, **more: (do(*given, **more), end())
 
-copy = copying.copy_events
-def copied(one, other, progress):
-    if place.isdecimal():
-        return copy(one, other, progress=lambda done, total: done >= int(place) and end())
-    repository, verb = place.split(".")
-    setattr(other, repository, Ends(getattr(other, repository), verb))
-    return copy(one, other)
-copying.copy_events = copied
-limpet.copy_store(source, target)
+open_store = copying.open_store
+def opened(path, describe, read_only=False):
+    store = open_store(path, describe, read_only=read_only)
+    if not read_only and not place.isdecimal():
+        repository, verb = place.split(".")
+        setattr(store, repository, Ends(getattr(store, repository), verb))
+    return store
+copying.open_store = opened
+limpet.copy_store(source, target, progress=lambda done, total: place.isdecimal() and done >= int(place) and end())
 """
 
 

@@ -75,32 +75,25 @@ def names(root: Path) -> list[str]:
     return sorted(names)
 
 
-def _problem(name: str, status: os.stat_result) -> str | None:
-    if stat.S_ISLNK(status.st_mode):
-        return "a link of the file system is not followed"
-    if not stat.S_ISREG(status.st_mode):
-        return "not a file"
-    if status.st_size > MAX_FILE_BYTES:
-        return f"{status.st_size:,} bytes, {MAX_FILE_BYTES:,} at most"
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return "its name is not valid UTF-8"
-    return None
-
-
 def read(root: Path, name: str) -> tuple[str | None, str | None]:
     """Return (text, problem) of a file; a half-written file is a problem of this time only."""
     try:
         before = (root / name).lstat()
-        if problem := _problem(name, before):
-            return None, problem
+        if stat.S_ISLNK(before.st_mode):
+            return None, "a link of the file system is not followed"
+        if not stat.S_ISREG(before.st_mode):
+            return None, "not a file"
+        if before.st_size > MAX_FILE_BYTES:
+            return None, f"{before.st_size:,} bytes, {MAX_FILE_BYTES:,} at most"
+        name.encode("utf-8")
         number = os.open(root / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
         with os.fdopen(number, "rb") as file:
             raw = file.read(MAX_FILE_BYTES + 1)
             after = os.fstat(number)
     except OSError as error:
         return None, f"cannot be read: {error.strerror}"
+    except UnicodeEncodeError:
+        return None, "its name is not valid UTF-8"
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size) or len(raw) != after.st_size:
         return None, "is being written"
     try:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from ...model.dataclass import dataclass, field
-from ...model.memory import KINDS, ORIGINS, Memory, is_unconfirmed
+from ...model.memory import KINDS, Memory, is_unconfirmed
 from ...text.excerpt import one_line
 from ..transfer import markdown
 from ..transfer.records import digest, mapping
@@ -68,11 +68,6 @@ class Page:
         """The values of the front matter below `metadata`."""
         return mapping(self.front.values.get("metadata"))
 
-    def author(self) -> str | None:
-        """Return the origin that the file names for its text."""
-        name = self.front.values.get("author")
-        return str(name) if name in ORIGINS else None
-
     def text(self) -> str:
         return (BOM if self.bom else "") + "\n".join(self.lines)
 
@@ -83,7 +78,13 @@ def read(text: str) -> Page:
     lines = text.removeprefix(BOM).split("\n")
     bare = [line.removesuffix("\r") for line in lines]
     page = Page(lines=lines, bom=bom, front=markdown.front_matter(bare))
-    page.group = _group(page.about)
+    what, topic, month = (str(page.about.get(name, "")) for name in ("limpet", "topic", "month"))
+    if what == "topic" and topic:
+        page.group = Group(topic=topic)
+    elif what == "episodes" and re.fullmatch(r"\d{4}-\d\d", month):
+        page.group = Group(month=month)
+    elif what == "general":
+        page.group = Group()
     page.entries = _items(bare, page.front.lines) if page.group else _body(bare, page.front)
     return page
 
@@ -97,15 +98,6 @@ class Group(NamedTuple):
     @property
     def title(self) -> str:
         return self.topic or (f"Episodes {self.month}" if self.month else "General")
-
-
-def _group(about: dict[str, Any]) -> Group | None:
-    what, topic, month = about.get("limpet"), str(about.get("topic", "")), str(about.get("month", ""))
-    if what == "topic":
-        return Group(topic=topic) if topic else None
-    if what == "episodes":
-        return Group(month=month) if re.fullmatch(r"\d{4}-\d\d", month) else None
-    return Group() if what == "general" else None
 
 
 def _body(lines: list[str], front: markdown.Front) -> list[Entry]:

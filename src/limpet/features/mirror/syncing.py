@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
-from ...model.memory import STATES, Filter, Memory, is_below
+from ...model.memory import ORIGINS, STATES, Filter, Memory, is_below
 from ...model.times import parse_time
 from ...remember.decide import correct, state
 from ...remember.validation import ValidStatement
@@ -139,7 +139,8 @@ class Sync:
 
     def _prepare(self, task: Task) -> Task | None:
         view = self._views.get(task.file)
-        author = (view.page.author() if view and view.page else None) or self._base.author
+        named = view.page.front.values.get("author") if view and view.page else None
+        author = str(named) if named in ORIGINS else self._base.author
         if task.what in ("archived", "restored"):
             return task._replace(origin=author)
         assert task.entry is not None and view is not None

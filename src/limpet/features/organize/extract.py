@@ -18,7 +18,7 @@ from .transcripts import FEWEST_WORDS, Candidate, Turn
 
 # The probability from which a sentence is kept, and how much less is enough where words leave no doubt of the kind.
 # Chosen on the tuning halves of tests/quality/organizer. Characters of the sentence before that the reader gets.
-KEPT_FROM, TOLD, BEFORE = 0.55, 0.4, 120
+KEPT_FROM, CUE_BONUS, BEFORE = 0.55, 0.4, 120
 UNREAD = {"fact": 0.0, "no": 1.0}  # of a sentence in a language that the reader does not know: cues alone decide
 CLEAR_WORDS = 8  # so many say what is meant, though the first of them points back
 _IMPORTANCE = {"correction": 0.7, "decision": 0.7, "preference": 0.6, "lesson": 0.6}
@@ -92,7 +92,7 @@ def _is_kept(role: str, plain: str, shares: dict[str, float]) -> bool:
     """Return whether a sentence is worth keeping. A sentence that a user asks to remember always is."""
     if role == "user" and any(has(cue, plain) for cue in ("asked", "named", "ill")):
         return True
-    return 1 - shares["no"] >= KEPT_FROM - TOLD * any(has(kind, plain) for kind in KINDS)
+    return 1 - shares["no"] >= KEPT_FROM - CUE_BONUS * any(has(kind, plain) for kind in KINDS)
 
 
 def _candidate(text: str, turn: Turn, first: str, shares: dict[str, float]) -> Candidate:

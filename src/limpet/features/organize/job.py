@@ -268,7 +268,12 @@ class _Run:
 
             here = self._context.in_scope(scope)
             self._topics[scope] = [topic for (topic,) in count_by(here, here.filter(), ("topic",), all_states=False)]
-        id, turn, now, is_note = id_of(new, chat, scope), new.turn, self._context.now(), chat.client == "notes"
+        turn, now, is_note = new.turn, self._context.now(), chat.client == "notes"
+        # The id follows from scope, conversation, turn and words. A lesson of work is the same one although an
+        # explanation came later.
+        words = new.rule if new.rule == "retry" else normalise(new.content)
+        identity = (scope, chat.client, chat.path if is_note else chat.id, "" if is_note else turn.id, words)
+        id = imported_id("transcripts", "\0".join(identity))
         kind, _, name = turn.place.partition(" ")
         valid = validate(
             {
@@ -379,15 +384,6 @@ def _write(writer: Writer, statement: _Statement, twin: Stored | None) -> tuple[
     else:  # what else a longer text says, or a more trusted one, is not what is confirmed
         return "observed", None
     return receipt.status, receipt.id
-
-
-def id_of(each: Candidate, chat: Conversation, scope: str) -> bytes:
-    """Return the id of a statement, which follows from scope, conversation, turn and words."""
-    # A lesson of work is the same one although an explanation came later.
-    words = each.rule if each.rule == "retry" else normalise(each.content)
-    is_note = chat.client == "notes"
-    identity = (scope, chat.client, chat.path if is_note else chat.id, "" if is_note else each.turn.id, words)
-    return imported_id("transcripts", "\0".join(identity))
 
 
 def is_part_of(short: str, long: str) -> bool:

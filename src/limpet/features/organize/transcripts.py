@@ -127,19 +127,17 @@ class Conversation:
 
     def _add(self, role: Role, id: Any, place: str, at: Any, text: str = "", **call: Any) -> None:
         id = id[:200] if isinstance(id, str) and id else place
-        if (role, id, text) not in self._seen:  # a resumed session may hold its beginning twice
-            self._seen.add((role, id, text))
-            self.turns.append(Turn(role=role, id=id, place=place, text=text, at=when(at), **call))
-
-
-def when(value: Any) -> int | None:
-    """Parse ISO 8601, or seconds or milliseconds since 1970; None for none, and for anything else."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > _MILLISECONDS:
-        value = value / 1_000
-    try:
-        return moment(value)
-    except (BadInput, OverflowError, ValueError):
-        return None
+        if (role, id, text) in self._seen:  # a resumed session may hold its beginning twice
+            return
+        self._seen.add((role, id, text))
+        # ISO 8601, or seconds or milliseconds since 1970; None for none, and for anything else.
+        if isinstance(at, int | float) and not isinstance(at, bool) and at > _MILLISECONDS:
+            at = at / 1_000
+        try:
+            time = moment(at)
+        except (BadInput, OverflowError, ValueError):
+            time = None
+        self.turns.append(Turn(role=role, id=id, place=place, text=text, at=time, **call))
 
 
 # -- what was said

@@ -216,7 +216,10 @@ def write(source: Source, path: Path) -> int:
             for memory in part:
                 topic = memory.topics[0] if memory.topics else ""
                 if topic not in files:
-                    files[topic] = _file_name(topic or memory.scope, set(files.values()))
+                    plain = re.sub(r"[^\w]+", "-", (topic or memory.scope).lower()).strip("-_")[:60] or "notes"
+                    names = (f"{plain}-{number}.md" if number > 1 else f"{plain}.md" for number in count(1))
+                    taken = {*files.values(), *RULES}
+                    files[topic] = next(name for name in names if name not in taken)
                     texts[topic] = [f"# {' '.join((topic or memory.scope).split())}\n\n"]
                 texts.setdefault(topic, []).append(_item(memory))
             for topic, items in texts.items():
@@ -237,9 +240,3 @@ def _item(memory: Memory) -> str:
     mark = json.dumps(facts, ensure_ascii=False, separators=(",", ":")).replace(">", "\\u003e")
     lines = [f"- {first}", *(f"  {line}" if line.strip() else "" for line in rest)]
     return "\n".join(lines) + f" <!-- limpet {mark} -->\n\n"
-
-
-def _file_name(topic: str, taken: set[str]) -> str:
-    plain = re.sub(r"[^\w]+", "-", topic.lower()).strip("-_")[:60] or "notes"
-    names = (f"{plain}-{number}.md" if number > 1 else f"{plain}.md" for number in count(1))
-    return next(name for name in names if name not in taken and name not in RULES)

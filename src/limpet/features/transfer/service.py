@@ -239,33 +239,29 @@ def copy_store(
         contextlib.closing(open_store(paths[0], describe, read_only=True)) as store,
         contextlib.closing(open_store(paths[1], describe)) as other,
     ):
-        return copy_events(store, other, progress)
-
-
-def copy_events(source: Store, target: Store, progress: Progress | None = None) -> CopyReport:
-    """Check that what the target has already is the beginning of the same ledger."""
-    if source.path == target.path:
-        raise BadInput("a store cannot be copied into itself")
-    there, coming = 0, _events(source)
-    for there, event in enumerate(_events(target), 1):
-        if next(coming, None) != event:
-            raise BadInput(
-                f"{target.path} holds something else: event {there} is not that of {source.path}",
-                hint="copy into a new store; `limpet import` adds to one",
-            )
-    done, total = there, source.maintenance.stats().events
-    while part := list(islice(coming, BATCH_EVENTS)):
-        done += target.ledger.append(part)
-        if progress:
-            progress(done, max(done, total))
-    target.usage.restore(source.usage.rows())
-    scopes = [scope for scope, *_ in source.listings.count_scopes(Filter(scopes=None, states=STATES))]
-    target.reviews.propose(source.reviews.waiting(scopes, limit=MOST_WAITING))
-    for device in Devices(source).trusted():
-        Devices(target).trust(device, 0)
-    if not all(first == other for first, other in zip_longest(_events(source), _events(target))):
-        raise StoreError(f"{target.path} is not what {source.path} is", hint="was one of them written to? copy again")
-    return CopyReport(done - there, there)
+        if store.path == other.path:
+            raise BadInput("a store cannot be copied into itself")
+        # What the target has already must be the beginning of the same ledger.
+        there, coming = 0, _events(store)
+        for there, event in enumerate(_events(other), 1):
+            if next(coming, None) != event:
+                raise BadInput(
+                    f"{other.path} holds something else: event {there} is not that of {store.path}",
+                    hint="copy into a new store; `limpet import` adds to one",
+                )
+        done, total = there, store.maintenance.stats().events
+        while part := list(islice(coming, BATCH_EVENTS)):
+            done += other.ledger.append(part)
+            if progress:
+                progress(done, max(done, total))
+        other.usage.restore(store.usage.rows())
+        scopes = [scope for scope, *_ in store.listings.count_scopes(Filter(scopes=None, states=STATES))]
+        other.reviews.propose(store.reviews.waiting(scopes, limit=MOST_WAITING))
+        for device in Devices(store).trusted():
+            Devices(other).trust(device, 0)
+        if not all(first == second for first, second in zip_longest(_events(store), _events(other))):
+            raise StoreError(f"{other.path} is not what {store.path} is", hint="was one of them written to? copy again")
+        return CopyReport(done - there, there)
 
 
 def _events(store: Store) -> Iterator[Event]:

@@ -224,8 +224,13 @@ class Sync(Projection):
         body = None
         if event.content is not None:
             body = self._next("body", "num")
-            text = (body, event.content, None, None, None, self._token(event), None)
-            self._index.insert(self._con, [text])
+            # A text has the scope token of its memory's first event.
+            scope = event.data.get("scope")
+            if scope is None:
+                begun = next((row for row in self._events_of(event.memory) if row.type == "remembered"), None)
+                scope = begun.data["scope"] if begun else None
+            token = None if scope is None else scope_token(self._intern_scope(scope))
+            self._index.insert(self._con, [(body, event.content, None, None, None, token, None)])
         self._append(line, body)
         self._touch(event.memory, line.stamp)
         self._new += 1
@@ -269,14 +274,6 @@ class Sync(Projection):
     def _note_sealed(self) -> None:
         """Note that all events of the ledger have their place."""
         self._con.execute("UPDATE sealed SET through = (SELECT coalesce(max(seq), 0) FROM event)")
-
-    def _token(self, event: Event) -> str | None:
-        """Return the scope token of an event's text: the scope of the memory's first event."""
-        scope = event.data.get("scope")
-        if scope is None:
-            begun = next((row for row in self._events_of(event.memory) if row.type == "remembered"), None)
-            scope = begun.data["scope"] if begun else None
-        return None if scope is None else scope_token(self._intern_scope(scope))
 
     # -- one order, and what follows from it
 
