@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from ...model.dataclass import dataclass, field
 from ...model.memory import Memory
 from ...remember.validation import ValidStatement
 from ..transfer.records import digest
-from . import folder, page
+from . import page
 from .folder import SyncedEntry, SyncedFile, SyncState
 from .page import Group
 
@@ -58,16 +57,6 @@ def entry_text(memory: Memory, *, grouped: bool) -> str:
     if grouped:
         return page.read_item(page.item(page.shown(memory.content, memory.key), "0" * 12, ""))
     return memory.content.strip()
-
-
-def read(root: Path, name: str, was: SyncedFile | None) -> View:
-    """Read a file. One that cannot be read, or was emptied, is held: it may be half written."""
-    text, problem = folder.read(root, name)
-    if text is not None and not text.strip(page.BOM + " \r\n\t") and was and was.entries:
-        problem = "is empty: half written? Remove the file to forget what it said"
-    if problem or text is None:
-        return View(name=name, base=was, held=problem)
-    return View(name=name, base=was, page=page.read(text), text=text)
 
 
 class Matcher:

@@ -24,7 +24,7 @@ from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState
-from .reconcile import Matcher, Task, View, entry_text, read
+from .reconcile import Matcher, Task, View, entry_text
 from .render import Render
 
 if TYPE_CHECKING:
@@ -86,14 +86,21 @@ class Sync:
         return self._report
 
     def _read(self) -> None:
-        """Read every file but the index files, whose names may be in another case."""
+        """Read every file but the index files, whose names may be in another case. One that cannot be read, or was
+        emptied, is held: it may be half written."""
         for name in folder.names(self._root):
             if folder.folded(name) == folder.folded(folder.INDEX):
                 self._index = name
             elif folder.folded(name) != folder.folded(folder.MORE):
-                view = self._views[name] = read(self._root, name, self._base.files.get(name))
-                if view.held:
-                    self._report.left.append((name, view.held))
+                was = self._base.files.get(name)
+                text, problem = folder.read(self._root, name)
+                if text is not None and not text.strip(page.BOM + " \r\n\t") and was and was.entries:
+                    problem = "is empty: half written? Remove the file to forget what it said"
+                self._views[name] = View(name=name, base=was, held=problem)
+                if problem is not None:
+                    self._report.left.append((name, problem))
+                elif text is not None:
+                    self._views[name] = View(name=name, base=was, page=page.read(text), text=text)
 
     # -- the store's side
 

@@ -48,16 +48,9 @@ _ERROR = re.compile(
 
 
 def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candidate]:
-    """Return `spoken` and the lessons of tool calls, one for each failure; it absorbs the spoken words about it."""
+    """Return `spoken` and the lessons of tool calls, one for each failure that a retry mended. Such a lesson
+    absorbs the spoken lessons about the same failure."""
     candidates = list(spoken)
-    for lesson, parts in _lessons(turns, spoken):
-        candidates = [row for row in candidates if not any(row is part for part in parts)] + [lesson]
-    lessons = " ".join(candidate.content for candidate in candidates if candidate.kind == "lesson")
-    return candidates + [command for command in _commands(turns) if command.content.split("`")[1] not in lessons]
-
-
-def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tuple[Candidate, list[Candidate]]]:
-    """Yield lessons of failure, retry and success, each with the spoken lessons about the same failure."""
     calls = [(place, turn) for place, turn in enumerate(turns) if turn.role == "tool"]
     place_of = {turn.id: place for place, turn in enumerate(turns)}
     done: set[str] = set()
@@ -79,11 +72,14 @@ def _lessons(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> Iterator[tup
             if content := _lesson(call, retry, between, parts[0].content if parts else next(causes, "")):
                 done.add(name)
                 # Composed of the agent's own acts; only the line of the error is the tool's.
-                yield Candidate(
+                lesson = Candidate(
                     content=content, kind="lesson", rule="retry", turn=retry, more=(call,), origin="tool",
                     importance=0.6,
-                ), parts  # fmt: skip
+                )  # fmt: skip
+                candidates = [row for row in candidates if not any(row is part for part in parts)] + [lesson]
             break
+    lessons = " ".join(candidate.content for candidate in candidates if candidate.kind == "lesson")
+    return candidates + [command for command in _commands(turns) if command.content.split("`")[1] not in lessons]
 
 
 def _is_taken_back(turns: Sequence[Turn]) -> bool:
