@@ -4,7 +4,6 @@ Local events get their place (`seal`), others' are taken in (`merge`), and what 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -42,15 +41,6 @@ class Sync(Projection):
         self._first: int | None = None
 
     # -- this device
-
-    def device(self, place: str, *, renew: bool = False) -> bytes:
-        """Return the identity under which this file writes segments; a new one when the file has moved."""
-        row = self._con.execute("SELECT id, place FROM device ORDER BY num DESC LIMIT 1").fetchone()
-        if row and row[1] == place and not renew:
-            return bytes(row[0])
-        id = os.urandom(16)
-        self._con.execute("INSERT INTO device (id, place) VALUES (?, ?)", (id, place))
-        return id
 
     def seal(self, device: bytes) -> None:
         """Stamp the events since the last time, and put them into segments of this device."""
