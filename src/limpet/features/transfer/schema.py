@@ -230,7 +230,16 @@ class Lifecycle:
 
     def take(self, part: Sequence[tuple[str, Event]]) -> None:
         """Take in some (place, event), in the order of the lines."""
-        self._look_up([event for _, event in part])
+        # Two queries for the whole part.
+        events = [event for _, event in part]
+        ids = [event.id for event in events]
+        ids += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
+        self._events = dict(self._store.ledger.known(ids))
+        named = {event.memory for event in events}
+        named |= {bytes.fromhex(event.data[name]) for event in events for name in _OTHERS if name in event.data}
+        memories = self._store.graph.memories(list(named), Filter(states=STATES))
+        self._scopes = {id: memory.scope for id, memory in memories.items()}
+        self._purged = {id for id, memory in memories.items() if memory.state == "purged"}
         links, fresh = Acyclic(self._store), list[Event]()
         for place, event in part:
             same = self._events.get(event.id)
@@ -261,18 +270,6 @@ class Lifecycle:
         new = self._store.ledger.append(fresh)
         self._report.new += new
         self._report.known += len(fresh) - new
-
-    def _look_up(self, events: Sequence[Event]) -> None:
-        """Look all of them up with two queries."""
-        asked = [event.id for event in events]
-        asked += [bytes.fromhex(event.data["undoes"]) for event in events if event.type == "undone"]
-        self._events = dict(self._store.ledger.known(asked))
-        named = {event.memory for event in events} | {
-            bytes.fromhex(event.data[name]) for event in events for name in _OTHERS if name in event.data
-        }
-        memories = self._store.graph.memories(list(named), Filter(states=STATES))
-        self._scopes = {id: memory.scope for id, memory in memories.items()}
-        self._purged = {id for id, memory in memories.items() if memory.state == "purged"}
 
     def _unfit(self, event: Event) -> str:
         """Return why the event cannot follow the history so far; "" if it can."""
