@@ -419,7 +419,7 @@ def test_a_topic_is_read_on_demand(memory):
     memory.remember("Deploys need the VPN", kind="lesson", topics=["deploy"])
     text = mirror.read_topic(memory, "deploy")
     assert text.startswith("# deploy\n\n## Lessons\n\n- Deploys need the VPN <!-- limpet ")
-    assert Pages(memory).topic("deploy") == text
+    assert Pages(memory).page("topic/deploy") == text
     with pytest.raises(limpet.NotFound):
         mirror.read_topic(memory, "nothing")
 

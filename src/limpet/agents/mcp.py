@@ -65,7 +65,7 @@ class Drain:
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
         self._exposures: deque[tuple[Limpet, str, list[tuple[str, int]], str]] = deque(maxlen=MOST_EXPOSURES)
-        self._told = threading.Event()
+        self._woken = threading.Event()
         self._since = math.inf  # when what waits came, in monotonic seconds; inf: nothing waits
         self._called_at, self._calls = 0.0, 0
         self._stopping = threading.Event()
@@ -77,7 +77,7 @@ class Drain:
     def wake(self) -> None:
         """Note that something was written."""
         self._since = min(self._since, time.monotonic())
-        self._told.set()
+        self._woken.set()
 
     def called(self) -> None:
         """Note that a call begins, which must not wait for background work."""
@@ -92,14 +92,14 @@ class Drain:
 
     def stop(self) -> None:
         self._stopping.set()
-        self._told.set()
+        self._woken.set()
         self._thread.join(STOP_WAIT_SECONDS)
 
     def _run(self) -> None:
         self._take_in_edits()
         while not self._stopping.is_set():
-            is_woken = self._told.wait(self._pause())
-            self._told.clear()
+            is_woken = self._woken.wait(self._pause())
+            self._woken.clear()
             # Immediately: a client that has its answer may end this process without notice.
             self._keep()
             if self._calls >= CALLS_GIVEN_BACK:

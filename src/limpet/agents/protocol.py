@@ -137,11 +137,11 @@ class Service:
     def __init__(
         self, memory: Limpet, wrote: Callable[[], object] = lambda: None, expose: Expose = lambda *_: None,
         called: Callable[[], object] = lambda: None, hook: Callable[[Params], str] | None = None,
-        told: Callable[[LimpetError], LimpetError] = lambda error: error,
+        reword: Callable[[LimpetError], LimpetError] = lambda error: error,
     ) -> None:  # fmt: skip
         """Set up the service. `wrote` hears of every change, `called` of every call; `hook` answers clients' hooks;
-        `told` makes of an error the one that the client is told."""
-        self._memory, self._called, self._hook, self._told = memory, called, hook, told
+        `reword` turns an error into the one that the client sees."""
+        self._memory, self._called, self._hook, self._reword = memory, called, hook, reword
         self._pages = Pages(memory)
         self._tools = Tools(memory, wrote, expose)
         self._tools.page = self._pages.page
@@ -178,7 +178,7 @@ class Service:
             raise
         except LimpetError as error:
             code = RESOURCE_NOT_FOUND if method == "resources/read" else INVALID_PARAMS
-            raise ProtocolError(code, in_words(self._told(error))) from None
+            raise ProtocolError(code, in_words(self._reword(error))) from None
         except Exception as error:  # an error is answered in a line, and the next call is served
             print(f"limpet: {method}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
             raise ProtocolError(INTERNAL_ERROR, f"limpet failed: {type(error).__name__}: {error}") from None
@@ -194,7 +194,7 @@ class Service:
             given = checked(params.get("arguments") or {}, TAKES[name], of=name)
             answer = getattr(self._tools, name)(**given)
         except LimpetError as error:
-            return {"content": [_text(in_words(self._told(error)))], "isError": True}
+            return {"content": [_text(in_words(self._reword(error)))], "isError": True}
         # A brief or a page is read as it is. Others: without indentation, which agents pay for by the token.
         text = answer.get("brief") or answer.get("page") or json_text(answer, separators=(",", ":"))
         # A batch of which every item failed is an error.
@@ -216,14 +216,15 @@ class Service:
         elif name == "brief":
             if not isinstance(given, dict) or not isinstance(given.get("task"), str):
                 raise BadInput("the prompt brief needs 'task': a text")
-            text = self._pages.brief(given["task"])
+            brief = self._memory.prepare(given["task"]).text()
+            text = f"Task: {given['task']}\n\n{brief or 'Nothing is remembered about it.'}"
         else:
             raise BadInput(f"there is no prompt {name!r}", hint="there are: brief, reflect")
         return {"messages": [{"role": "user", "content": _text(text)}]}
 
 
 class Pages:
-    """Resources and prompts over one open store. Reading one changes nothing, use counts included."""
+    """Resources over one open store. Reading one changes nothing, use counts included."""
 
     def __init__(self, memory: Limpet) -> None:
         self._memory = memory
@@ -232,7 +233,10 @@ class Pages:
         """Return the page at a place: `index`, `topic/NAME` or an id. Raises NotFound, AmbiguousId."""
         if place == "index":
             return self.index()
-        return self.topic(place.removeprefix("topic/")) if place.startswith("topic/") else self.memory(place)
+        if place.startswith("topic/"):  # as a page of a mirror
+            topic = place.removeprefix("topic/")
+            return _ENTRY.sub(r"<\1", neutral(registry.part("features.mirror").read_topic(self._memory, topic)))
+        return self.memory(place)
 
     def memory(self, id: str) -> str:
         """Return one memory with its versions, as JSON."""
@@ -256,15 +260,6 @@ class Pages:
             if shown := [*map(_line, islice(memories, SHOWN))]:
                 lines += ["", f"## {title}", "", *shown]
         return "\n".join(lines) + "\n"
-
-    def topic(self, topic: str) -> str:
-        """Return the memories about a topic, as a page of a mirror; Markdown."""
-        return _ENTRY.sub(r"<\1", neutral(registry.part("features.mirror").read_topic(self._memory, topic)))
-
-    def brief(self, task: str) -> str:
-        """Return the memories that matter for a task, as text."""
-        text = self._memory.prepare(task).text()
-        return f"Task: {task}\n\n{text or 'Nothing is remembered about it.'}"
 
 
 def _initialize(params: Params) -> Params:

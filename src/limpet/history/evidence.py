@@ -80,7 +80,14 @@ def ground(view: View, recall: Recaller, claim: str, *, limit: int) -> Grounding
     compared = _compared(view, recall, claim, limit)
     supports = [support for support in compared if support.similarity >= SAME and support.difference is None]
     against = [support for support in compared if support.difference is not None]
-    against += _contradicted(view, supports, {support.node.id for support in (*supports, *against)})
+    # And what is linked as contradicting what supports it.
+    known = {support.node.id for support in (*supports, *against)}
+    edges = edges_around(view, [raw_id(support.node) for support in supports], ("contradicts",)) if supports else []
+    against += [
+        Support(node=node, similarity=0.0, difference="contradicts what supports the claim")
+        for node in view.nodes(dict.fromkeys(end for edge in edges for end in (edge.source, edge.target)))
+        if node.id not in known and node.standing == "held"
+    ]
     verdict = "ungrounded"
     if supports or against:
         verdict = "opposed" if not supports else "disputed" if against else "supported"
@@ -140,18 +147,6 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
         for old, similarity in held
     ]
     return sorted(supports, key=lambda support: (-support.similarity, support.node.id))
-
-
-def _contradicted(view: View, supports: Sequence[Support], known: set[str]) -> list[Support]:
-    """Return held memories that are linked as contradicting those."""
-    ids = [raw_id(support.node) for support in supports]
-    edges = edges_around(view, ids, ("contradicts",)) if ids else []
-    ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
-    return [
-        Support(node=node, similarity=0.0, difference="contradicts what supports the claim")
-        for node in view.nodes(ends)
-        if node.id not in known and node.standing == "held"
-    ]
 
 
 # -- audit

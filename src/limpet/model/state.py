@@ -238,10 +238,6 @@ def _bounded(state: MemoryState, event: Event) -> MemoryState:
     )
 
 
-def _superseded(state: MemoryState, event: Event) -> MemoryState:
-    return replace(state, superseded_by=bytes.fromhex(event.data["by"]), valid_to=event.data["valid_to"])
-
-
 _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "observed": _observed,
     "edited": _edited,
@@ -252,7 +248,7 @@ _CHANGES: dict[str, Callable[[MemoryState, Event], MemoryState]] = {
     "keyed": lambda s, e: replace(s, key=e.data.get("key", s.key)),
     "moved": lambda s, e: replace(s, scope=e.data["scope"]),
     "bounded": _bounded,
-    "superseded": _superseded,
+    "superseded": lambda s, e: replace(s, superseded_by=bytes.fromhex(e.data["by"]), valid_to=e.data["valid_to"]),
     "retracted": lambda s, e: replace(s, state="retracted", reason=e.data.get("why")),
     "archived": lambda s, _: replace(s, state="archived"),
     "restored": lambda s, _: replace(s, state="active", reason=None),

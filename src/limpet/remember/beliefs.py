@@ -247,12 +247,13 @@ def note_of(lines: Sequence[tuple[str, str]], result: str, answer: str, reader: 
     before its answer.
     """
     asked = next((what for kind, what in lines if kind == "asked"), "")
-    said = [part for part in sentences_of(answer) if len(part) <= _LONGEST_SAID and reader.reads(part)][:_MOST_SAID]
-    explains = [
-        sum(map(shares.__getitem__, _OF_A_CAUSE)) for shares in reader.answers("kept", [("", it) for it in said])
+    sentences = [text for text in sentences_of(answer) if len(text) <= _LONGEST_SAID and reader.reads(text)][
+        :_MOST_SAID
     ]
-    best = sorted(range(len(said)), key=explains.__getitem__)[-_MOST_KEPT:]
-    words = " ".join(said[i] for i in sorted(best) if explains[i] >= _EXPLAINS)
+    answers = reader.answers("kept", [("", text) for text in sentences])
+    explains = [sum(map(shares.__getitem__, _OF_A_CAUSE)) for shares in answers]
+    best = sorted(range(len(sentences)), key=explains.__getitem__)[-_MOST_KEPT:]
+    words = " ".join(sentences[i] for i in sorted(best) if explains[i] >= _EXPLAINS)
     if not asked or not words or reads_like_instruction(f"{asked}\n{result}\n{words}"):
         return None
     return {

@@ -200,7 +200,9 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
 
     def note(events: Sequence[Event]) -> None:
         for item in events:
-            for thing in _decides(item):
+            # What later events may build on: what this one sets, and the memory that it makes.
+            made = {item.memory.hex()} if item.type == "remembered" else set()
+            for thing in _sets(item) | made:
                 first[thing] = min(item.seq, first.get(thing, item.seq))
 
     note(depth(store, done.events)[1])
@@ -319,11 +321,6 @@ def _verb(events: Sequence[Event]) -> str:
     if verb == "end" and any(event.data.get("reached") for event in events):
         return "reach"
     return verb
-
-
-def _decides(event: Event) -> set[object]:
-    """Return what later events may build on: the memory that this one makes, and what it sets."""
-    return _sets(event) | ({event.memory.hex()} if event.type == "remembered" else set())
 
 
 def _needs(event: Event) -> set[object]:

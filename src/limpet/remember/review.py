@@ -230,7 +230,11 @@ def _decide_single(writer: Writer, memory: Memory, verdict: str) -> Receipt:
     """Accept or reject what follows from a memory itself. Raises BadInput when nothing about it waits."""
     raw, accepted = parse_id(memory.id), verdict == "accepted"
     wrong = dict(writer.reads.memories.disputed([memory.scope])).get(raw, 0)
-    kind = _waiting_kind(writer.reads, memory, wrong)
+    kind = None
+    if memory.state == "quarantined":
+        kind = "replacement" if "over" in waiting_data(writer.reads, raw) else "quarantine"
+    elif memory.state == "active" and wrong and _wants_judgement(writer.reads, memory, wrong):
+        kind = "wrong"
     if kind is None and (others := writer.wordings(memory)):
         return _decide_wordings(writer, memory, others, verdict)
     if kind is None:
@@ -272,14 +276,6 @@ def _decide_wordings(writer: Writer, memory: Memory, others: Sequence[Memory], v
         writer.event("reviewed", pair[0], origin="user", about="duplicate", verdict=verdict, item=item.hex())
     event, id = format_id(writer.events[0].id), memory.id if verdict == "rejected" else kept.id
     return Receipt(id=id, status="changed", event=event, added=tuple(added), reason=f"duplicate {verdict}")
-
-
-def _waiting_kind(reads: Store, memory: Memory, wrong: int) -> str | None:
-    if memory.state == "quarantined":
-        return "replacement" if "over" in waiting_data(reads, parse_id(memory.id)) else "quarantine"
-    if memory.state != "active":
-        return None
-    return "wrong" if wrong and _wants_judgement(reads, memory, wrong) else None
 
 
 def _take_place(writer: Writer, new: Memory) -> None:

@@ -61,16 +61,6 @@ def neutral(text: str) -> str:
     """
     if not _MAY_MARK.search(text):
         return text
-    return _OTHER.sub("&lt;", _without_marks(text))
-
-
-def json_text(value: Any, **how: Any) -> str:
-    """Return JSON that a model may read: no value in it contains what would end a block or begin a turn."""
-    made = json.dumps(value, ensure_ascii=False, **how)
-    return _JSON_MARK.sub(lambda match: f"\\u{ord(match[0]):04x}", made)
-
-
-def _without_marks(text: str) -> str:
     parts = list(map(seen_as, text))
     places = [place for place, part in enumerate(parts) for _ in part]
     kept, last = [], 0
@@ -79,7 +69,13 @@ def _without_marks(text: str) -> str:
         if begin >= last:
             kept += [text[last:begin], _MARK]
             last = begin + 1
-    return "".join(kept) + text[last:]
+    return _OTHER.sub("&lt;", "".join(kept) + text[last:])
+
+
+def json_text(value: Any, **how: Any) -> str:
+    """Return JSON that a model may read: no value in it contains what would end a block or begin a turn."""
+    made = json.dumps(value, ensure_ascii=False, **how)
+    return _JSON_MARK.sub(lambda match: f"\\u{ord(match[0]):04x}", made)
 
 
 @lru_cache(maxsize=4096)
@@ -142,7 +138,11 @@ def split_typed(text: str) -> tuple[str, bool]:
     kept: list[str] = []
     fenced = False
     paragraph: list[str] = []
-    lines = [*_without_quotations(_without_elements(given)).splitlines(), ""]
+    quotation = "|".join(f"{begin}[^{begin}{end}]*{end}" for begin, end in _QUOTES)
+    short = re.sub(
+        quotation, lambda match: match[0] if len(match[0].split()) < _QUOTED else "", _without_elements(given)
+    )
+    lines = [*short.splitlines(), ""]
     for place, line in enumerate(lines):
         bare = line.strip()
         if bare.startswith(("```", "~~~")):
@@ -174,8 +174,11 @@ def _is_of_a_format(paragraph: Sequence[str]) -> bool:
 
 
 def _is_foreign(line: str) -> bool:
-    """Return whether a line is of a log, a table or a quotation."""
-    return line.startswith(">") or line.count(" | ") > 1 or _is_logged(line)
+    """Return whether a line is of a table, a quotation, or a log, a chat or subtitles, which begin with a time."""
+    head = line.lstrip("[(")[:8]
+    digits, marks = sum(map(str.isdigit, head)), sum(head.count(mark) for mark in "-:/.")
+    is_logged = len(head) > 4 and digits > 3 and marks > 0 and head[0].isdigit()
+    return is_logged or line.startswith(">") or line.count(" | ") > 1
 
 
 def _is_field(line: str) -> bool:
@@ -184,12 +187,6 @@ def _is_field(line: str) -> bool:
     words = name.split()
     is_name = 0 < len(words) < 4 and name[0].isupper() and "".join(words).replace("-", "").isalpha()
     return is_name and bool(colon and value)
-
-
-def _without_quotations(text: str) -> str:
-    """Return a text without quotations of some length."""
-    quotation = "|".join(f"{begin}[^{begin}{end}]*{end}" for begin, end in _QUOTES)
-    return re.sub(quotation, lambda match: match[0] if len(match[0].split()) < _QUOTED else "", text)
 
 
 def _without_elements(text: str) -> str:
@@ -207,13 +204,6 @@ def _begins_pasted(line: str, after: Sequence[str]) -> bool:
     """Return whether a mail or what was forwarded begins here: a head with an address, a rule with words."""
     is_head = "@" in line and _is_field(line) and any(map(_is_field, after))
     return is_head or (line.startswith(("---", "___", "===")) and bool(line.strip("-_= ")))
-
-
-def _is_logged(line: str) -> bool:
-    """Return whether a line begins with a date or a time, as those of a log, a chat or subtitles do."""
-    head = line.lstrip("[(")[:8]
-    digits, marks = sum(map(str.isdigit, head)), sum(head.count(mark) for mark in "-:/.")
-    return len(head) > 4 and digits > 3 and marks > 0 and head[0].isdigit()
 
 
 def _is_passage(lines: Iterable[str]) -> bool:

@@ -133,14 +133,9 @@ def all_stand(words: str) -> Callable[[str], bool]:
 
     A word of a script without spaces is found anywhere in a text; an underscore separates words.
     """
-    patterns = [re.compile(_whole(word)) for word in words.casefold().split()]
+    patterns = []
+    for word in words.casefold().split():
+        begins, ends = (char.isalnum() and not re.match(RUN, char) for char in (word[0], word[-1]))
+        before, after = r"(?<![^\W_])" if begins else "", r"(?![^\W_])" if ends else ""
+        patterns.append(re.compile(before + re.escape(word) + after))
     return lambda text: all(pattern.search(text.casefold()) for pattern in patterns)
-
-
-def _whole(word: str) -> str:
-    before = r"(?<![^\W_])" if _parted(word[0]) else ""
-    return before + re.escape(word) + (r"(?![^\W_])" if _parted(word[-1]) else "")
-
-
-def _parted(character: str) -> bool:
-    return character.isalnum() and not re.match(RUN, character)

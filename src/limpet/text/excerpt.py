@@ -105,12 +105,10 @@ def shared_weight(message: str, text: str) -> int:
     for term in _words(text):
         there.setdefault(term[:STEM], []).append(term)
     return sum(
-        _weight(word) for word in _words(message) if any(_alike(word, other) for other in there.get(word[:STEM], ()))
+        EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
+        for word in _words(message)
+        if any(_alike(word, other) for other in there.get(word[:STEM], ()))
     )
-
-
-def _weight(word: str) -> int:
-    return EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
 
 
 @lru_cache(maxsize=32)

@@ -112,9 +112,9 @@ def matches(lower: str) -> list[tuple[str, re.Pattern[str]]]:
     joined = " ".join(words)
     numbers = {number for mark, number in _PREFIXES if mark in joined} if words else set()
     numbers |= {number for mark, number in _BY_MARK if mark in lower}
-    found = [FORMS[number] for number in sorted(numbers)]
+    forms = [FORMS[number] for number in sorted(numbers)]
     discord = any(len(word) >= _DISCORD for word in words)
-    return [(name, re.compile(form)) for name, _, form in found if discord or name != "discord-token"]
+    return [(name, re.compile(form)) for name, _, form in forms if discord or name != "discord-token"]
 
 
 def is_card(match: re.Match[str]) -> bool:
@@ -146,7 +146,7 @@ Redacts = Callable[[str], tuple[str, tuple[str, ...]]]
 
 def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
     """Redact words of base64 and words with escapes by what they say when decoded, once."""
-    found: list[str] = []
+    secrets: list[str] = []
     beside = any(mark in text.lower() for mark in ("auth", "basic", "login", "cred", "pass", "user", "header"))
 
     def hide(match: re.Match[str]) -> str:
@@ -162,19 +162,19 @@ def decoded(text: str, redacts: Redacts) -> tuple[str, tuple[str, ...]]:
             looks.is_mixed(login[1]) or re.search(_AUTH, text[max(0, match.start() - 20) : match.start()])
         )  # fmt: skip
         names = redacts(plain)[1] or (("password",) if known else ())
-        found.extend(names)
+        secrets.extend(names)
         return f"[redacted:{names[0]}]" if names else match[0]
 
     text = re.sub(_BASE64, hide, text)
     if re.search(_ESCAPED, text) is None:
-        return text, tuple(found)
+        return text, tuple(secrets)
     words = re.split(r"(\s+)", text)
     for number, word in enumerate(words):
         if re.search(_ESCAPED, word) is not None and "[redacted:" not in word:
-            plain, names = redacts(unescape(unquote(re.sub(_UNICODE, lambda one: chr(int(one[1], 16)), word))))
-            found.extend(names)
+            plain, names = redacts(unescape(unquote(re.sub(_UNICODE, lambda escape: chr(int(escape[1], 16)), word))))
+            secrets.extend(names)
             words[number] = plain if names else word
-    return "".join(words), tuple(found)
+    return "".join(words), tuple(secrets)
 
 
 # What a program is given on its command line: `mysql -pX`, `sshpass -p X`, `curl -u name:X`. @: its other arguments.
@@ -190,15 +190,15 @@ def _named(match: re.Match[str]) -> bool:
     name, value = match["name"][-NAME_CHARACTERS:], match["value"]
     if not names_secret(name) or looks.is_handle(name, value) or looks.is_reference(value):
         return False
-    told = looks.is_mixed(value) or (value != match[0].split()[-1] and looks.STRICT.search(name) is not None)
-    return told and not looks.is_placeholder(value)
+    likely = looks.is_mixed(value) or (value != match[0].split()[-1] and looks.STRICT.search(name) is not None)
+    return likely and not looks.is_placeholder(value)
 
 
 def _app_password(match: re.Match[str]) -> bool:
     before, value = match[0][: match.start("value") - match.start()], match["value"]
-    told = len(value) > 16 or re.search(r"[:=\"'`]\s?$", before) is not None
+    likely = len(value) > 16 or re.search(r"[:=\"'`]\s?$", before) is not None
     # In words of four letters no three consonants follow each other.
-    return told and bool(re.search(r"(?i)pass|kennw|contras|has[łl]o", before) and re.search("[^aeiouy -]{3}", value))
+    return likely and bool(re.search(r"(?i)pass|kennw|contras|has[łl]o", before) and re.search("[^aeiouy -]{3}", value))
 
 
 def is_seed(match: re.Match[str]) -> bool:

@@ -148,9 +148,9 @@ def _levelled(text: str) -> str:
 
 def _decoded(text: str) -> list[str]:
     """Return the decoded stretches of the text; [] for ordinary text."""
-    texts: list[str] = []
-    for matches, decode in ((_BASE64.findall(text), _from_base64), (_HEX.findall(text), _from_hex)):
-        texts += [decoded for match in matches[:20] if (decoded := decode(match))]
+    texts = list(map(_from_base64, _BASE64.findall(text)[:20]))
+    texts += [_readable(bytes.fromhex(match.replace(":", " "))) for match in _HEX.findall(text)[:20]]
+    texts = list(filter(None, texts))
     if _ESCAPED.search(text):
         import html
         from urllib.parse import unquote
@@ -172,10 +172,6 @@ def _from_base64(given: str) -> str:
         return _readable(base64.b64decode(given[: len(given) - (len(given) % 4 == 1)] + "=" * (-len(given) % 4)))
     except ValueError:
         return ""
-
-
-def _from_hex(given: str) -> str:
-    return _readable(bytes.fromhex(given.replace(":", " ")))
 
 
 def _readable(data: bytes) -> str:

@@ -37,12 +37,12 @@ def same_words(text: str, other: str) -> bool:
 
 
 def _plain_words(text: str) -> list[str]:
-    return [word.casefold() if _is_plain(word) else word for word in value_form(text).split()]
-
-
-def _is_plain(word: str) -> bool:
-    is_word = len(word) > 1 and word.strip(",;:.?!()").isalpha()
-    return is_word and (word.islower() or word.isupper() or word.istitle())
+    words = value_form(text).split()
+    for i, word in enumerate(words):
+        is_word = len(word) > 1 and word.strip(",;:.?!()").isalpha()
+        if is_word and (word.islower() or word.isupper() or word.istitle()):
+            words[i] = word.casefold()
+    return words
 
 
 def fingerprint(scope: str, kind: str, speaker: str | None, key: str | None, text: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from . import secret_values as looks
 from .forms import GIVEN
@@ -24,7 +25,7 @@ _FIELD = re.compile(r"""(?<![\w.-])(?<!::)(?P<name>[\w.-]++)(?=\\?["'`\]\[\d]{0,
 _WORD_VALUE = re.compile(r"""[^\s"'`,;<>&\\]{1,200}""")
 _IDENTIFIER = r"[a-z]+(?:[_-][a-z]+)+$|.*[\\/][\w.-]+[\\/]|\.{0,2}/|~/|[\d.]+$|[a-z]+://"
 _LONG = r"(?!/)(?=.*[0-9!@#$%^&*])[^\s{<]{8,}"
-_SEVERAL = r"(?i)(?:^|[\s;?&])(?:user(?:name| ?id)?|uid|host|server|data source|database|dbname|port)\s?="
+_LIST = r"(?i)(?:^|[\s;?&])(?:user(?:name| ?id)?|uid|host|server|data source|database|dbname|port)\s?="
 LINE = 200  # so far a line is looked at: a text may be one long line of such names
 
 
@@ -73,10 +74,10 @@ def _assigned(text: str, match: re.Match[str], name: str, start: int) -> tuple[i
     line = text[max(begin, match.start() - LINE) : start + LINE].partition("\n")[0]
     last, ends = text[end : end + 1] in ("", "\n"), end >= len(text) or text[end] in "\n \t`"
     tight, upper = match["sign"] == "=", name.isupper()
-    several = tight and re.search(_SEVERAL, line) is not None and (ends or text[end] in ";&\"'`")
-    if ((tight and upper and ends) or several) and word.isalpha() and len(word) > 4 and looks.STRICT.search(name):
+    in_a_list = tight and re.search(_LIST, line) is not None and (ends or text[end] in ";&\"'`")
+    if ((tight and upper and ends) or in_a_list) and word.isalpha() and len(word) > 4 and looks.STRICT.search(name):
         return None if looks.is_placeholder(word) or word.lower() in looks.PLAIN_WORDS else (start, end)
-    closed = several or (tight and ends and (upper or first or re.search("[A-Z][a-z]|[^A-Za-z]", word) is not None))
+    closed = in_a_list or (tight and ends and (upper or first or re.search("[A-Z][a-z]|[^A-Za-z]", word) is not None))
     closed = closed or (first and last and (upper or (equals and re.search("[A-Z].*-|-.*[A-Z]", word) is not None)))
     whole = _whole(text, end)
     return (start, whole) if _is_value(text[start:whole], name, closed=closed or whole > end) else None
@@ -391,9 +392,9 @@ def tables(text: str, _lower: str) -> Spans:
     for line in text.splitlines(keepends=True):
         cells = line.rstrip("\n").split(sign) if sign and line.count(sign) == width else []
         if not cells:
-            sign = next((one for one in ("|", "\t", ";", ",") if one in line), "")
-            heads = [one.strip(" \t\n*_`\"'") for one in line.split(sign)] if sign else []
-            columns = {number: found for number, head in enumerate(heads) if (found := re.fullmatch(_COLUMNS, head))}
+            sign = next((mark for mark in ("|", "\t", ";", ",") if mark in line), "")
+            heads = [head.strip(" \t\n*_`\"'") for head in line.split(sign)] if sign else []
+            columns = {number: match for number, head in enumerate(heads) if (match := re.fullmatch(_COLUMNS, head))}
             sign, width = sign if columns and sum(map(bool, heads)) > 1 else "", len(heads) - 1
             login = bool(columns) and re.search(_LOGINS, line) is not None
         for number in columns if cells else ():
@@ -419,24 +420,21 @@ _KEY_MARKS = ("key", "token", "secret", "cred", "passw", "passphrase", "jeton", 
 _CODE_MARKS = ("code", "combination", "combo", "cvv", "cvc", "puk", "otp", "pin", "alarm", "lock", "door", "gate", "safe", "tresor", "kod", "код", "пин", "codi", "códig", "crypto", "tür", "puerta", "porta", "暗", "비밀", "allarm", "drzwi", "bram", "kluis", "geheimzahl", "prüf", "domofon", "klucz", "schlo", "cancel", "cid", "opens", "番号", "домофон", "keypad", "voicemail", "vault", "parental", "swipe")  # fmt: skip
 
 
-def _formed(pattern: str, check: Callable[[re.Match[str]], bool]) -> Callable[[str, str], Spans]:
-    def find(text: str, _lower: str) -> Spans:
-        yield from (match.span("value") for match in re.finditer(pattern, text) if check(match))
-
-    return find
+def _formed(pattern: str, check: Callable[[re.Match[str]], bool], text: str, _lower: str) -> Spans:
+    yield from (match.span("value") for match in re.finditer(pattern, text) if check(match))
 
 
 # The rules, and what of a text each looks for.
 _RULES: tuple[tuple[Callable[[str, str], Spans], tuple[str, ...]], ...] = (
     (assigned, (":", "=", ",")), (sentences, _SENTENCE_MARKS), (beside, ("",)), (near, _KEY_MARKS), (codes, _CODE_MARKS),
-    (listed, ("codes", "códig", "codici", "kody", "коды", "コード")), (tables, ("\n",)), *((_formed(pattern, check), marks) for marks, pattern, check in GIVEN),
+    (listed, ("codes", "códig", "codici", "kody", "коды", "コード")), (tables, ("\n",)), *((partial(_formed, pattern, check), marks) for marks, pattern, check in GIVEN),
 )  # fmt: skip
 
 
 def secret_spans(text: str, lower: str) -> list[tuple[int, int]]:
     """Find where secrets stand in a text, in order, without overlaps. `lower`: the text in lower case."""
     if len(lower) != len(text):
-        lower = "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
     rules = [rule for rule, marks in _RULES if any(map(lower.__contains__, marks))]
     spans: list[tuple[int, int]] = []
     for start, end in sorted({span for rule in rules for span in rule(text, lower)}):

@@ -208,15 +208,13 @@ def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
     called = value.get("name", value.get("key")) if "value" in value else None
     pair = isinstance(called, str) and names_secret(called)
 
-    def is_hidden(name: str, item: Any) -> bool:
-        if hidden or (pair and name == "value"):
-            return True
-        return holds_secret(name, item) if isinstance(item, str) else names_secret(name)
-
-    items = value.items()
-    return {
-        _clean(one, secrets, hidden=False): _clean(item, secrets, hidden=is_hidden(one, item)) for one, item in items
-    }
+    cleaned = {}
+    for name, item in value.items():
+        is_secret = holds_secret(name, item) if isinstance(item, str) else names_secret(name)
+        is_hidden = hidden or is_secret or (pair and name == "value")
+        shown = _clean(name, secrets, hidden=False)
+        cleaned[shown] = _clean(item, secrets, hidden=is_hidden)
+    return cleaned
 
 
 def _hidden(text: str) -> tuple[str, tuple[str, ...]]:

@@ -67,18 +67,20 @@ class Checks:
                 for text_id, vector in self._store.vectors.exact(self._row.num, text_ids)
             }
             where = Filter(as_of=at)
-            candidates = [one for one in self._store.search.candidates(list(vectors), where) if one.kind not in NEVER]
-            memories = self._store.memories.by_rows([one.num for one in candidates])
+            every = self._store.search.candidates(list(vectors), where)
+            candidates = [candidate for candidate in every if candidate.kind not in NEVER]
+            memories = self._store.memories.by_rows([candidate.num for candidate in candidates])
             # What the content policy refuses becomes an episode.
             fallen = self._policy.demote(self._store, memories, self._write) if self._policy else set()
-            stands = [(one, new) for one, new in zip(candidates, memories, strict=True) if new.id not in fallen]
+            pairs = zip(candidates, memories, strict=True)
+            stands = [(candidate, new) for candidate, new in pairs if new.id not in fallen]
             for _, new in stands:
                 if new.key is not None:
                     self._propose_keys(new)
             if self._reader is not None:
                 news = [new for _, new in stands]
                 news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
-                stands = [(one, new) for (one, _), new in zip(stands, news, strict=True)]
+                stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
                 relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)
@@ -91,7 +93,7 @@ class Checks:
         """
         assert new.key is not None
         memories = self._store.memories
-        first = min(memories.keyed(new.scope, new.key), key=lambda one: (one.created_at, one.id), default=new)
+        first = min(memories.keyed(new.scope, new.key), key=lambda value: (value.created_at, value.id), default=new)
         if first.id != new.id:
             return
         others = [key for key in memories.keys(new.scope) if key != new.key][:KEYS_COMPARED]
@@ -102,9 +104,13 @@ class Checks:
         near = sorted(zip(map(float, cosines), others, strict=True), reverse=True)[:KEYS_PROPOSED]
         proposals = []
         for cosine, key in near:
-            older = [one for one in memories.keyed(new.scope, key) if one.created_at <= new.created_at]
+            older = [value for value in memories.keyed(new.scope, key) if value.created_at <= new.created_at]
             if cosine >= SYNONYM_COSINE and older and same_names(new.key, key):
-                proposals.append(self._proposal("key", older[-1], new, f"{new.key} and {key}", cosine))
+                now = self._clock.now()
+                proposals.append(Proposal(
+                    id=self._ids.make(now), kind="key", scope=new.scope, memory=parse_id(new.id),
+                    other=parse_id(older[-1].id), reason=f"{new.key} and {key}", score=round(cosine, 4), created_at=now,
+                ))  # fmt: skip
         self._store.reviews.propose(proposals)
 
     def _write(self, decide: Callable[[Writer], object]) -> None:
@@ -115,13 +121,6 @@ class Checks:
             return writer.events
 
         self._store.ledger.commit(inside)
-
-    def _proposal(self, kind: str, old: Memory, new: Memory, reason: str, cosine: float) -> Proposal:
-        now = self._clock.now()
-        return Proposal(
-            id=self._ids.make(now), kind=kind, scope=new.scope, memory=parse_id(new.id), other=parse_id(old.id),
-            reason=reason, score=round(cosine, 4), created_at=now,
-        )  # fmt: skip
 
 
 def key_phrase(key: str) -> str:

@@ -100,7 +100,7 @@ def _vectors(store: Store, embedder: Embedder) -> tuple[str, str] | None:
         lack = set(store.vectors.missing(active.num, limit=ALL)).difference(*store.jobs.due(ALL, first=(), most=ALL))
         message = f"without a vector of {active.name}, which answers: {counted(len(lack), 'memory')}; words find them"
         return (message, "limpet work") if lack else None
-    row = next((one for one in rows if one.fingerprint == embedder.fingerprint), None)
+    row = next((row for row in rows if row.fingerprint == embedder.fingerprint), None)
     texts = store.vectors.missing(0, limit=ALL)  # every one: no embedder has this number
     new = len(texts) - len(store.vectors.missing(row.num, limit=ALL)) if row else 0
     message = f"the vectors that answer are of {active.name}, the setting says {embedder.name}"

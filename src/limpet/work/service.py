@@ -84,7 +84,7 @@ def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[
 
     with suppress(EmbedderUnavailable):
         older = changed_by(context.store, semantic, reader, memory, until, context.now())
-        return [{"id": one.id, "content": one.content} for one in older]
+        return [{"id": old.id, "content": old.content} for old in older]
     return []
 
 
@@ -153,7 +153,7 @@ def rebuild(context: Context, *, progress: Progress | None) -> int:
 
     done = context.store.maintenance.rebuild(progress)
     # Made anew is what follows from the ledger: a page that is broken, or a ledger that is, stays so.
-    wrong = [one for one in context.store.maintenance.verify() if one.check != SIGNATURE]
+    wrong = [problem for problem in context.store.maintenance.verify() if problem.check != SIGNATURE]
     if wrong:
         raise StoreDamaged(
             f"replayed {done:,} events, and {context.store.path} is damaged still: {wrong[0].message}",

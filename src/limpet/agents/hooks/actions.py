@@ -48,7 +48,8 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     if _PATCH in text:
         files = dict.fromkeys(re.findall(_PATCHED, text, re.MULTILINE))
         return _line(f"apply_patch: {', '.join(files)}" if files else tool)
-    if _is_shell(tool, given):
+    is_shell = isinstance(given, dict) and not {"command", "cmd", "commands"}.isdisjoint(given)
+    if is_shell or tool.lower() in SHELLS:
         return _line(f"{tool}: {text}") if text and (failed or not _only_looks(text)) else ""
     short = tool.rpartition("__")[2] or tool
     first = _FIRST.search(short)
@@ -71,29 +72,22 @@ def _telling(given: Any) -> str:
     return ""
 
 
-def _is_shell(tool: str, given: Any) -> bool:
-    if isinstance(given, dict) and not {"command", "cmd", "commands"}.isdisjoint(given):
-        return True
-    return tool.lower() in SHELLS
-
-
 def _only_looks(command: str) -> bool:
     """Return whether a command only looks: no redirection, and every step changes nothing."""
     if ">" in command.replace("2>&1", "").replace(">/dev/null", "").replace("> /dev/null", ""):
         return False
-    return all(_looks(step) for step in STEP.split(command[:2_000]) if step.strip())
-
-
-def _looks(step: str) -> bool:
-    words = [word for word in step.split() if "=" not in word[1:20]]
-    if not words:
-        return True
-    name = words[0].rpartition("/")[2].lower()
-    if name == "git":
-        return any(word in _GIT_LOOKS for word in words[1:4])
-    if name == "find":
-        return not any(word in ("-delete", "-exec", "-execdir", "-ok") for word in words)
-    return name in HARMLESS
+    for step in STEP.split(command[:2_000]):
+        words = [word for word in step.split() if "=" not in word[1:20]]
+        name = words[0].rpartition("/")[2].lower() if words else ""
+        if name == "git":
+            looks = any(word in _GIT_LOOKS for word in words[1:4])
+        elif name == "find":
+            looks = not any(word in ("-delete", "-exec", "-execdir", "-ok") for word in words)
+        else:
+            looks = not words or name in HARMLESS
+        if not looks:
+            return False
+    return True
 
 
 def _line(text: str) -> str:

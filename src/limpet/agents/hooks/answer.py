@@ -221,9 +221,13 @@ class _Event:
             with suppress(NotFound):  # it began before limpet was there
                 memory.session_end(self.session)
             # Only note the file: `limpet organize` reads it when a person or a timer calls it.
-            transcript = _transcript(self.call)
-            if transcript:
-                registry.part("features.organize").note_transcript(memory, transcript)
+            path = self.call.transcript
+            if not path and self.call.client == "copilot":  # it names the file only at other events
+                root = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")  # noqa: PTH111
+                parts = "session-state", os.path.basename(self.call.session), "events.jsonl"  # noqa: PTH119
+                path = os.path.join(root, *parts)  # noqa: PTH118
+            if os.path.isabs(path) and os.path.isfile(path):  # noqa: PTH113, PTH117
+                registry.part("features.organize").note_transcript(memory, path)
             if self.host.memory is None:  # else a server has the store, and works the queue itself
                 from ...work.later import leave
 
@@ -262,15 +266,6 @@ class _Event:
         """Note that the session's context is new: what it was shown may be shown again."""
         if self.call.session:
             self.journal.compact()
-
-
-def _transcript(call: Call) -> str:
-    """Return the file of this session's transcript, "" if there is none; Copilot CLI names it only at other events."""
-    path = call.transcript
-    if not path and call.client == "copilot":
-        root = os.environ.get("COPILOT_HOME") or os.path.expanduser("~/.copilot")  # noqa: PTH111
-        path = os.path.join(root, "session-state", os.path.basename(call.session), "events.jsonl")  # noqa: PTH118, PTH119
-    return path if os.path.isabs(path) and os.path.isfile(path) else ""  # noqa: PTH113, PTH117
 
 
 def _redacted(text: str) -> str:

@@ -121,12 +121,19 @@ def _answer(
     client, event, store, scope = asked
     call, has_answered = None, False
     try:
+        import json
+
         from .answer import Host, answer
         from .client_adapters import CLIENT_ADAPTERS, parse_event
 
         if client not in CLIENT_ADAPTERS:
             raise ValueError(f"unknown client; one of {', '.join(CLIENT_ADAPTERS)}")
-        call = parse_event(client, event, _parse(raw))
+        if len(raw) >= MAX_INPUT_BYTES:
+            raise ValueError(f"more than {MAX_INPUT_BYTES:,} bytes on stdin")
+        data = json.loads(raw.decode("utf-8-sig", "replace")) if raw.strip() else {}
+        if not isinstance(data, dict):
+            raise ValueError(f"not an object on stdin: {type(data).__name__}")
+        call = parse_event(client, event, data)
 
         def say(text: str) -> None:
             nonlocal has_answered
@@ -217,17 +224,6 @@ def log(client: str, event: str, store: str | None, error: object) -> None:
             os.close(number)
     except Exception:
         return
-
-
-def _parse(raw: bytes) -> dict[str, object]:
-    import json
-
-    if len(raw) >= MAX_INPUT_BYTES:
-        raise ValueError(f"more than {MAX_INPUT_BYTES:,} bytes on stdin")
-    data = json.loads(raw.decode("utf-8-sig", "replace")) if raw.strip() else {}
-    if not isinstance(data, dict):
-        raise ValueError(f"not an object on stdin: {type(data).__name__}")
-    return data
 
 
 def _read() -> bytes:

@@ -59,7 +59,7 @@ class LimpetMemoryTool(BetaAbstractMemoryTool):
         if not files and path != ROOT:
             raise ToolError(f"{GONE.format(command.path)}. Please provide a valid path.")
         if self._shared and path == ROOT and (others := self._of_others()):
-            files[SHARED] = _bytes(others)
+            files[SHARED] = len(others.encode())
         return _listed(command.path, path, files)
 
     def create(self, command: Any) -> str:
@@ -138,7 +138,7 @@ class LimpetMemoryTool(BetaAbstractMemoryTool):
 
     def _below(self, folder: str) -> dict[str, int]:
         """Return path -> size of the files in a folder."""
-        sizes = {str(file.metadata["document"]): _bytes(text_of(file)) for file in self._files.all()}
+        sizes = {str(file.metadata["document"]): len(text_of(file).encode()) for file in self._files.all()}
         return {path: size for path, size in sizes.items() if path.startswith(f"{folder}/")}
 
     def _file(self, given: str) -> tuple[str, Memory]:
@@ -239,7 +239,3 @@ def _size(size: int) -> str:
             break
         amount /= 1024
     return f"{amount:.1f}".removesuffix(".0") + unit
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())

@@ -49,7 +49,11 @@ class Documents:
 
     def get(self, name: str) -> Memory | None:
         """Return the memory that is the document now."""
-        self._look()
+        # Others may have stored documents since the last look. One stored later takes the name.
+        for memory in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
+            if self._is_ours(memory):
+                self._ids[str(memory.metadata["document"])] = memory.id
+                self._seen = memory.created_at
         try:
             memory = self.memory.get(self._ids[name])
         except (KeyError, NotFound):
@@ -119,13 +123,6 @@ class Documents:
             raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
         self._ids.pop(name, None)
         return bool(gone.memories)
-
-    def _look(self) -> None:
-        """Learn of the documents that were stored since the last look. One stored later takes the name."""
-        for memory in pages(self.memory, metadata={"adapter": self.adapter}, since=self._seen, clock="stored"):
-            if self._is_ours(memory):
-                self._ids[str(memory.metadata["document"])] = memory.id
-                self._seen = memory.created_at
 
     def _is_ours(self, memory: Memory) -> bool:
         return memory.scope == self.memory.scope and "document" in memory.metadata

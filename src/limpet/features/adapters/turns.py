@@ -65,8 +65,16 @@ class Turns:
 
     def add_named(self, items: Iterable[tuple[str, str, str, Any, datetime | None]]) -> None:
         """Add named turns, each name once: (name, speaker, text, item, time)."""
-        lines = [self._statement(*item) for item in items]
-        for receipt in self.memory.remember_batch(lines):
+        turns = [
+            {
+                "content": f"{readable(text).strip()[:MOST_CHARACTERS]}\n(turn {name} of {self.session})".strip(),
+                "kind": "episode", "speaker": who, "valid_from": at, "session": self.session,
+                "origin": "tool" if who == TOOL else "agent",
+                "metadata": {"adapter": self.adapter, "turn": name, **packed(fitting(item))},
+            }
+            for name, who, text, item, at in items
+        ]  # fmt: skip
+        for receipt in self.memory.remember_batch(turns):
             if receipt.status == "rejected":
                 raise BadInput(f"a turn of {self.session} is not kept: {receipt.reason}")
             if receipt.redacted:
@@ -85,14 +93,6 @@ class Turns:
         held = [turn.id for turn in self.held()]
         if held:
             self.memory.forget(held, why=f"session cleared through {self.adapter}")
-
-    def _statement(self, name: str, who: str, text: str, item: Any, at: datetime | None) -> dict[str, Any]:
-        turn = f"(turn {name} of {self.session})"
-        return {
-            "content": f"{readable(text).strip()[:MOST_CHARACTERS]}\n{turn}".strip(), "kind": "episode", "speaker": who,
-            "valid_from": at, "session": self.session, "origin": "tool" if who == TOOL else "agent",
-            "metadata": {"adapter": self.adapter, "turn": name, **packed(fitting(item))},
-        }  # fmt: skip
 
 
 def fitting(item: Any) -> Any:

@@ -89,7 +89,8 @@ def _rewrite(path: str, key: str | None) -> None:
                 _take_alone(there, path)
                 events = there.execute("SELECT count(*) FROM event").get
                 there.execute("PRAGMA temp_store=MEMORY; PRAGMA secure_delete=ON").fetchall()
-                there.execute("VACUUM INTO ?", (_uri(file.name, key),))
+                uri = f"file:{quote(file.name)}?key={'' if key is None else f'raw:{key}'}"
+                there.execute("VACUUM INTO ?", (uri,))
                 _check(file.name, key, events)
                 # From here on there is no log that would be taken for one of the new file.
                 there.execute("PRAGMA journal_mode=DELETE").fetchall()
@@ -112,10 +113,6 @@ def _take_alone(there: apsw.Connection, path: str) -> None:
             f"other processes have {path} open",
             hint="end them (agents, `limpet mcp`, `limpet mirror watch`), try again",
         ) from None
-
-
-def _uri(path: str, key: str | None) -> str:
-    return f"file:{quote(path)}?key={'' if key is None else f'raw:{key}'}"
 
 
 def _check(path: str, key: str | None, events: int) -> None:

@@ -14,7 +14,6 @@ from . import run
 if TYPE_CHECKING:
     from ..usefulness.exposures import Interval
     from .figures import Figures, WayFigures
-    from .misses import Miss
     from .service import Evaluation
 
 MISSES = 10
@@ -66,7 +65,11 @@ def _show(trial: Evaluation, short: list[str]) -> None:
     if trial.misses:
         _heading("Missed")
         for miss, id in zip(trial.misses, short, strict=True):
-            _miss(miss, id)
+            how = "told" if miss.told_again else "used"
+            tables.entry(id, how, output.cut(output.flat(miss.content), LINE))
+            tables.detail("asked", f"{output.moment(miss.at)}  {output.cut(output.flat(miss.prompt), LINE - 25)}")
+            tables.detail("words", ", ".join(miss.words))
+            tables.detail("why", miss.why)
 
 
 def _headline(figures: Figures, rate: Interval) -> None:
@@ -102,14 +105,6 @@ def _figures(row: Figures) -> list[str]:
     hits = f"{row.found:,} of {row.needs:,}" + (f", {row.hit_rate.value * 100:.0f} %" if row.hit_rate else "")
     judged = row.useful + row.for_nothing
     return [hits, f"{row.shown:,}", f"{row.for_nothing:,} of {judged:,}" if judged else "-", f"{row.tokens:,}"]
-
-
-def _miss(miss: Miss, id: str) -> None:
-    how = "told" if miss.told_again else "used"
-    tables.entry(id, how, output.cut(output.flat(miss.content), LINE))
-    tables.detail("asked", f"{output.moment(miss.at)}  {output.cut(output.flat(miss.prompt), LINE - 25)}")
-    tables.detail("words", ", ".join(miss.words))
-    tables.detail("why", miss.why)
 
 
 def _times(count: int) -> str:

@@ -47,16 +47,15 @@ def worst(memory: Limpet, moments: Sequence[Moment], replayed: Sequence[Replayed
     once: dict[str, tuple[Need, Moment]] = {}
     for need, moment in missed:
         once.setdefault(need.ids[0], (need, moment))
-    return tuple(_miss(memory, *pair) for pair in list(once.values())[:limit])
-
-
-def _miss(memory: Limpet, need: Need, moment: Moment) -> Miss:
-    rank, why, signals = _why(memory, need.ids[0], moment)
-    return Miss(
-        id=need.ids[0], kind=need.kind, content=need.content, told_again=need.told_again,
-        words=tuple(sorted(need.words)), prompt=moment.prompt, session=moment.session, client=moment.client,
-        at_us=moment.at, rank=rank, why=why, signals=signals,
-    )  # fmt: skip
+    misses = []
+    for need, moment in list(once.values())[:limit]:
+        rank, why, signals = _why(memory, need.ids[0], moment)
+        misses.append(Miss(
+            id=need.ids[0], kind=need.kind, content=need.content, told_again=need.told_again,
+            words=tuple(sorted(need.words)), prompt=moment.prompt, session=moment.session, client=moment.client,
+            at_us=moment.at, rank=rank, why=why, signals=signals,
+        ))  # fmt: skip
+    return tuple(misses)
 
 
 def _why(memory: Limpet, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:

@@ -245,7 +245,8 @@ class Session:
         for place, (_, rows) in enumerate(waiting):
             if place:
                 cursor.nextset()
-            self._count(cursor)
+            if not (cursor.statusmessage or "").startswith("SELECT"):
+                self._changes += max(0, cursor.rowcount)
             rows.filled(cursor.fetchall() if cursor.pgresult.nfields else [])
         while cursor.nextset():
             pass
@@ -256,10 +257,6 @@ class Session:
         self._size += len(statement)
         if self._size > MOST_WAITING or len(self._waiting) > TOGETHER:
             self.send()
-
-    def _count(self, cursor: psycopg.Cursor[Any]) -> None:
-        if not (cursor.statusmessage or "").startswith("SELECT"):
-            self._changes += max(0, cursor.rowcount)
 
 
 def _named(bound: Any) -> Mapping[str, Any]:

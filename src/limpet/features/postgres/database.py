@@ -161,14 +161,6 @@ class Database(store.Database):
         finally:
             self._turn.release()
 
-    def _begin(self, con: Connection) -> None:
-        """Read what the beginning of a snapshot has given: the store's version, 0 without a store, and who serves."""
-        self._mine.beginning = None
-        *_, last = con.finish()
-        version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)
-        self._mine.version = version
-        con.prepared.served_by(con, pid)
-
     def version(self, con: Session) -> int:
         """Return a value that changes with every commit, by any process."""
         known = getattr(self._mine, "version", None)
@@ -215,7 +207,12 @@ class Database(store.Database):
         """Return the transaction that this thread is in."""
         beginning = getattr(self._mine, "beginning", None)
         if beginning is not None:
-            self._begin(beginning)
+            # What the beginning of a snapshot has given: the store's version, 0 without a store, and who serves.
+            self._mine.beginning = None
+            *_, last = beginning.finish()
+            version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)
+            self._mine.version = version
+            beginning.prepared.served_by(beginning, pid)
         return getattr(self._mine, "writer", None) or getattr(self._mine, "reader", None)
 
     @contextlib.contextmanager

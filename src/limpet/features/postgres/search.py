@@ -16,7 +16,7 @@ import numpy as np
 
 from ...model.dataclass import replace
 from ...model.memory import Filter
-from ...store.arrays.postings import Postings, Seen
+from ...store.arrays.postings import Postings, Seen, occurrences
 from ...store.records import ALL, NO_HITS, LexicalResult, NewVector, VectorChunk
 from ...store.sql import store
 from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
@@ -96,7 +96,7 @@ class PostgresWordFeed(WordFeed):
         rows = self._database.rows(
             f"SELECT num, topics FROM body WHERE topics IS NOT NULL AND {having} ORDER BY num", tuple(set(words))
         )
-        return [(num, topics) for num, topics in rows if _follows(words, list(self.tokenizer.tokens(topics)))]
+        return [(num, topics) for num, topics in rows if occurrences(words, list(self.tokenizer.tokens(topics)))]
 
 
 class PostgresFeed(ChangeFeed):
@@ -231,10 +231,6 @@ def _places(bodies: bytes | None, sizes: bytes | None, packed: bytes | None) -> 
     column = np.arange(len(counts)) - np.repeat(after - columns, columns)
     places = np.repeat(text * 8 + column, counts)
     return places, np.diff(np.concatenate([[0], np.cumsum(counts)])[after], prepend=0)
-
-
-def _follows(words: list[str], among: list[str]) -> bool:
-    return any(among[at : at + len(words)] == words for at in range(len(among)))
 
 
 class PostgresVectors(Vectors):

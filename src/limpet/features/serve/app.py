@@ -28,7 +28,7 @@ from .listener import TooLarge, know, read_request
 from .logins import Logins
 from .metrics import Metrics
 from .sdk import SERVICE
-from .tokens import EVERY_SCOPE, Grant, Tokens, now_us, own_scope, status_of, told
+from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, own_scope, status_of
 from .verbs import VERBS, Verb, openapi
 
 if TYPE_CHECKING:
@@ -254,8 +254,8 @@ class App:
         if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
-            said = error if isinstance(error, _Off) else told(error)
-            return JSONResponse(said.as_dict(), status_of(error) or 503)
+            shown = error if isinstance(error, _Off) else for_team(error)
+            return JSONResponse(shown.as_dict(), status_of(error) or 503)
         log.error("internal error: %s: %s", type(error).__name__, error)
         return JSONResponse({"error": "internal_error", "message": "limpet failed; its log says how"}, 500)
 

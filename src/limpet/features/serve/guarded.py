@@ -12,7 +12,7 @@ from ...agents.protocol import Call, Service
 from ...agents.tools import TAKES
 from ...context import may_change
 from ...model.errors import LimpetError
-from .tokens import Grant, own, own_scope, told
+from .tokens import Grant, for_team, own, own_scope
 
 if TYPE_CHECKING:
     from ...agents.mcp import Drain
@@ -42,7 +42,7 @@ class Services:
                     del self._services[next(iter(self._services))]
                 seen = self._memory.in_scope(scope)
                 expose = partial(self.drain.add, seen=seen)
-                self._services[scope] = seen, Service(seen, self.drain.wake, expose, self.drain.called, told=told)
+                self._services[scope] = seen, Service(seen, self.drain.wake, expose, self.drain.called, reword=for_team)
             return GrantedService(*self._services[scope], grant, self.metrics)
 
 
@@ -80,7 +80,7 @@ class GrantedService:
             for id in given["ids"] if name == "feedback" else [given["id"], *merged] if named else ():
                 own(self._memory, self._grant.sees, id)
         except LimpetError as error:
-            return {"content": [{"type": "text", "text": in_words(told(error))}], "isError": True}
+            return {"content": [{"type": "text", "text": in_words(for_team(error))}], "isError": True}
         return None
 
 

@@ -50,15 +50,15 @@ def status_of(error: LimpetError) -> int | None:
     return 403 if isinstance(error, StoreReadOnly | Forbidden) else None
 
 
-def told(error: LimpetError) -> LimpetError:
-    """Return an error as somebody of a team is told it. One of the store may name paths of the server, so it is logged
+def for_team(error: LimpetError) -> LimpetError:
+    """Return an error as somebody of a team sees it. One of the store may name paths of the server, so it is logged
     instead."""
     if status_of(error) is not None and not isinstance(error, StoreError):
         return error
     log.error("%s: %s", error.code, error.message)
-    said = LimpetError(f"the store cannot {'be written' if isinstance(error, StoreReadOnly) else 'do this now'}")
-    said.code = error.code
-    return said
+    shown = LimpetError(f"the store cannot {'be written' if isinstance(error, StoreReadOnly) else 'do this now'}")
+    shown.code = error.code
+    return shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,10 +134,6 @@ def as_interval(given: Interval | None) -> dict[str, float] | None:
     return None if given is None else {name: round(value, 4) for name, value in given._asdict().items()}
 
 
-def _memories(given: tuple[tuple[str, Use], ...]) -> list[dict[str, object]]:
-    return [{"id": id, **use.as_dict()} for id, use in given]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure(JsonForm):
     """One memory as it was put before one agent, or held out."""
@@ -173,7 +169,9 @@ class Usefulness(JsonForm):
     drawn: Use
     withheld: Use
     lift: Interval | None = field(metadata={"form": as_interval})
-    memories: tuple[tuple[str, Use], ...] = field(metadata={"form": _memories})  # by id, the most tokens first
+    memories: tuple[tuple[str, Use], ...] = field(  # by id, the most tokens first
+        metadata={"form": lambda memories: [{"id": id, **use.as_dict()} for id, use in memories]}
+    )
 
 
 def summed_up(counts: Sequence[UseCount], *, limit: int) -> Usefulness:

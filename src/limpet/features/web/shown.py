@@ -81,10 +81,6 @@ SURE = {
 }
 
 
-def sure(word: str) -> str:
-    return SURE.get(word, "believed no longer")
-
-
 def size(count: int) -> str:
     for scale, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= scale:
@@ -204,7 +200,7 @@ def signals(contributions: Mapping[str, float], scale: float, wide: float = 640)
 
 FILTERS = {
     "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
-    "size": size, "sure": sure, "counted": counted,
+    "size": size, "sure": lambda word: SURE.get(word, "believed no longer"), "counted": counted,
     "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 # Stages of a statement (rank/adjust.py) in words.

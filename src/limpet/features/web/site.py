@@ -8,6 +8,7 @@ import secrets
 import shlex
 import threading
 from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +27,7 @@ from ...model.clock import Clock, SystemClock
 from ...model.errors import BadInput, LimpetError, NotFound
 from ...model.memory import GLOBAL_SCOPE
 from ..serve.listener import TooLarge, read_request
-from ..serve.tokens import Forbidden, own, own_scope, status_of, told
+from ..serve.tokens import Forbidden, for_team, own, own_scope, status_of
 from . import shown
 from .access import Access, Guard, Visitor, guarded
 
@@ -118,13 +119,13 @@ class Site:
 
 
 class Ask:
-    """One request, as a view is given it: `query` and `form` have the last value of each name."""
+    """One request, as a view is given it: `query` and `form` have the last value of each name, `lists` all."""
 
     def __init__(self, site: Site, request: Request, form: Mapping[str, list[str]]) -> None:
         self.site, self.request = site, request
         self.query = dict(request.query_params)
         self.form = {name: values[-1] for name, values in form.items()}
-        self.several = form
+        self.lists = form
         self.visitor: Visitor = request.scope["visitor"]
         self._short: dict[str, str] = {}
         self._mark = site.watermark()  # of when the page was begun
@@ -203,21 +204,16 @@ class Ask:
     def page(self, template: str, *, status: int = 200, **given: Any) -> HTMLResponse:
         """Render a template. With `part` in the query the script of the page wants its main part alone."""
         theme = self.request.cookies.get(THEME, "")
+        done: list[Operation] = []  # whose result this page shows
+        with suppress(LimpetError):
+            done = [self.memory.log(event=event)[0] for event in self.query.get("done", "").split()[:MOST_DONE]]
         message = SAID.get(self.query.get("said", ""))
         more = {
             "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
-            "done": self._done(), "said": message, "command": "", "token": self.visitor.form_token,
+            "done": done, "said": message, "command": "", "token": self.visitor.form_token,
             "mark": _digest(self._mark),
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
-
-    def _done(self) -> list[Operation]:
-        """Return the operations whose result this page shows."""
-        events = self.query.get("done", "").split()[:MOST_DONE]
-        try:
-            return [self.memory.log(event=event)[0] for event in events]
-        except LimpetError:
-            return []
 
     def back(self, to: str | None = None, **query: str | None) -> RedirectResponse:
         """Redirect to the form's page, or elsewhere on this site, with the operations done."""
@@ -311,8 +307,9 @@ def _answer(site: Site, view: View, method: str, role: str, request: Request, fo
             site.wrote()
         return answer
     except LimpetError as error:
-        said = told(error) if site.team else error
-        return ask.page("error.html", status=status_of(error) or 503, title=said.message, hint=said.hint or "")
+        shown_error = for_team(error) if site.team else error
+        status, hint = status_of(error) or 503, shown_error.hint or ""
+        return ask.page("error.html", status=status, title=shown_error.message, hint=hint)
     except ValueError as error:
         return ask.page("error.html", status=400, title=f"This cannot be read: {str(error)[:200]}", hint="")
 

@@ -62,7 +62,9 @@ def _start(site: Site, what: str, run: Callable[[Progress], Any]) -> None:
 def care(ask: Ask) -> Response:
     checks = None
     if "check" in ask.query:
-        clients = _clients(ask)
+        from ..install.check import check_clients
+
+        clients = check_clients(ask.memory.path, ask.site.memory.scope)
         checks = [*ask.memory.doctor(), *clients]
         ask.site.tried = (ask.now(), [check for check in clients if check.status != "ok"])
     here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
@@ -73,13 +75,6 @@ def care(ask: Ask) -> Response:
         installed=installed(), command=ask.command("doctor"),
         backups=backup_state(ask.memory._context), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
-
-
-def _clients(ask: Ask) -> list[Any]:
-    """Run the doctor's check of installed clients, hooks included."""
-    from ..install.check import check_clients
-
-    return check_clients(ask.memory.path, ask.site.memory.scope)
 
 
 def installed() -> list[tuple[str, bool, bool]]:
@@ -104,16 +99,14 @@ def _backup(here: Limpet, path: str, form: dict[str, str], progress: Progress) -
     return path
 
 
-def _import(here: Limpet, path: str, form: dict[str, str], progress: Progress) -> Any:
-    return here.import_from(form.get("format", ""), path, dry_run="apply" not in form, progress=progress)
-
-
 JOBS: dict[str, tuple[str, Callable[[Limpet, str, dict[str, str], Progress], Any]]] = {
     "backup": ("The backup", _backup),
     "export": ("The export", lambda here, path, form, progress: here.export_to(
         form.get("format", ""), path, progress=progress
     )),
-    "import": ("The import", _import),
+    "import": ("The import", lambda here, path, form, progress: here.import_from(
+        form.get("format", ""), path, dry_run="apply" not in form, progress=progress
+    )),
     "sync": ("The sync", lambda here, path, *_: mirror.sync(here, path)),
     "work": ("The queue", lambda here, *given: here.work(progress=given[-1])),
 }  # fmt: skip

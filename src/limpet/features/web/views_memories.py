@@ -40,7 +40,9 @@ def memories(ask: Ask) -> Response:
         if query.get(name) and query[name] not in known:
             raise BadInput(f"unknown {name}: {query[name][:60]!r}", hint=f"one of: {', '.join(known)}")
     if "until" in where:
-        where["until"] = _day_after(where["until"])
+        with suppress(ValueError, OverflowError):  # another time, or none: the API says so
+            # A day is meant to its end; `until` of the API excludes its time.
+            where["until"] = (date.fromisoformat(where["until"]) + timedelta(days=1)).isoformat()
     given: dict[str, Any] = {**where, "kind": kind or (), "topics": [topic] if topic else ()}
     flags = [
         word
@@ -70,13 +72,6 @@ def memories(ask: Ask) -> Response:
     )  # fmt: skip
 
 
-def _day_after(value: str) -> str:
-    """Return the day after one chosen as the last, which is meant to its end: `until` of the API excludes its time."""
-    with suppress(ValueError, OverflowError):  # another time, or none: the API says so
-        return (date.fromisoformat(value) + timedelta(days=1)).isoformat()
-    return value
-
-
 def _facets(ask: Ask) -> dict[str, list[tuple[str, int]]]:
     """Return the number of memories of each kind and topic; cached until the store changes."""
 
@@ -103,7 +98,7 @@ BULK = {
 
 def change_several(ask: Ask) -> Response:
     """Show the changes first; once confirmed, make them in one operation, which one undo takes back."""
-    ids = list(dict.fromkeys(ask.several.get("id", [])))[:MOST_AT_ONCE]
+    ids = list(dict.fromkeys(ask.lists.get("id", [])))[:MOST_AT_ONCE]
     action, value = ask.form.get("action", ""), ask.form.get("value", "").strip()
     if action not in BULK:
         raise BadInput("choose what to do with them")
@@ -214,7 +209,7 @@ def retract(ask: Ask) -> Response:
 
 def tag(ask: Ask) -> Response:
     add = [topic.strip() for topic in ask.form.get("add", "").split(",") if topic.strip()]
-    return _answered(ask, ask.memory.tag(ask.name("id"), add=add, remove=ask.several.get("remove", []), origin="user"))
+    return _answered(ask, ask.memory.tag(ask.name("id"), add=add, remove=ask.lists.get("remove", []), origin="user"))
 
 
 def feedback(ask: Ask) -> Response:
@@ -251,7 +246,7 @@ def purge(ask: Ask) -> Response:
 def undo(ask: Ask) -> Response:
     """Undo what a form did, its last operation first. In a team every operation is named: the last may be somebody
     else's."""
-    events = ask.several.get("event", [""])
+    events = ask.lists.get("event", [""])
     if "" in events and not ask.visitor.sees(""):
         raise BadInput("which operation?")
     back = _replaced_page(ask, events)

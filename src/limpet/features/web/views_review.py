@@ -31,7 +31,7 @@ def review(ask: Ask) -> Response:
 
 def decide(ask: Ask) -> Response:
     """Accept or reject one item, or several."""
-    verdict, ids = ask.form.get("verdict", ""), ask.several.get("id", [])
+    verdict, ids = ask.form.get("verdict", ""), ask.lists.get("id", [])
     if verdict not in ("accept", "reject"):
         raise BadInput("yes or no?")
     events: list[str] = []

@@ -58,7 +58,7 @@ def session(ask: Ask) -> Response:
 def drop(ask: Ask) -> Response:
     """Show the marked lines of the journal; once confirmed, erase them."""
     store = ask.seen_from(ask.form.get("scope", ""))
-    numbers = [int(number) for number in ask.several.get("number", [])]
+    numbers = [int(number) for number in ask.lists.get("number", [])]
     lines = store.drop_from_journal(numbers, dry_run="confirmed" not in ask.form)
     if "confirmed" not in ask.form:
         return ask.page("drop.html", lines=lines.lines, scope=store.scope, back=ask.form.get("back", "/sessions"),

@@ -149,12 +149,16 @@ class Columns:
             return
         at = np.array(texts["text_id"])
         self._grow(int(at.max()) + 1)
-        factors = (
-            texts[name] for name in ("kind", "importance", "pinned", "trust", "observations", "stated_confidence")
-        )
+        factors = zip(texts["kind"], texts["importance"], texts["pinned"], texts["trust"], texts["observations"],
+                      texts["stated_confidence"], strict=True)  # fmt: skip
         indexed = zip(texts["topics"], texts["labels"], texts["dates"], strict=True)
         values: dict[str, Iterable[Any]] = texts | {
-            "prior": map(self._prior, *factors),
+            "prior": (
+                0
+                if kind is None
+                else _numbered((kind, importance, bool(pinned), *others), self._prior_numbers, self.priors)
+                for kind, importance, pinned, *others in factors
+            ),
             "size": map(len, texts["content"]),
             "asked": (text.rstrip().endswith("?") for text in texts["content"]),
             "keyed": (key is not None for key in texts["key"]),
@@ -174,12 +178,6 @@ class Columns:
             grown = np.zeros(slots + slots // 8, dtype=kind)  # memory is taken when it is written to
             grown[:have] = getattr(self, name)
             setattr(self, name, grown)
-
-    def _prior(self, kind: str | None, *rest: Any) -> int:
-        if kind is None:
-            return 0
-        importance, pinned, *others = rest
-        return _numbered((kind, importance, bool(pinned), *others), self._prior_numbers, self.priors)
 
     # -- what passes, and what is near
 

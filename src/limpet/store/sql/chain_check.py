@@ -45,7 +45,7 @@ _STEPS = (
 def verify_chain(con: Connection, key: bytes | None = None, *, read: Read | None = None) -> list[Problem]:
     """Return the problems of the chain, and of its signature if there is a key for it. `read`: for an engine whose
     values have the types of their columns."""
-    check = _Found(con, read)
+    check = _ChainCheck(con, read)
     problems = first_of(check.problems())
     return problems or ([] if key is None else check.signature(key))
 
@@ -67,7 +67,7 @@ def first_of(problems: Iterator[Problem]) -> list[Problem]:
     return first
 
 
-class _Found:
+class _ChainCheck:
     """A check of the chain from its first place to the last."""
 
     def __init__(self, con: Connection, read: Read | None) -> None:
@@ -89,7 +89,12 @@ class _Found:
         problems = list(islice(self._entries(ordered), MOST + 1))
         yield from problems
         if len(problems) <= MOST:
-            yield from self._after_the_end()
+            place, link, _, _ = self._end
+            if place > self._place:
+                lost = "event was" if place == self._place + 1 else f"{place - self._place:,} events were"
+                yield Problem("chain", f"the last {lost} removed")
+            elif (place, link) != (self._place, self._link):
+                yield Problem("chain", "the chain does not end where it is noted to")
         for (id,) in self._con.execute("SELECT id FROM event WHERE place IS NULL ORDER BY seq"):
             yield Problem("chain", f"event {_id(id)} is not in the chain: another program wrote it")
         for (id,) in self._con.execute(_KINDS) if self._read is None else ():
@@ -129,14 +134,6 @@ class _Found:
             self._place, self._link, before = place, link, name
             if place == self._end[2]:
                 self._signed_link = link
-
-    def _after_the_end(self) -> Iterator[Problem]:
-        place, link, _, _ = self._end
-        if place > self._place:
-            lost = "the last event was" if place == self._place + 1 else f"the last {place - self._place:,} events were"
-            yield Problem("chain", f"{lost} removed")
-        elif (place, link) != (self._place, self._link):
-            yield Problem("chain", "the chain does not end where it is noted to")
 
     def signature(self, key: bytes) -> list[Problem]:
         place, _, signed, signature = self._end

@@ -195,13 +195,12 @@ def after_purge(database: Database, con: Connection, erased: Mapping[bytes, Sequ
     scopes = {event.data[name] for event in events for name in ("scope", "was") if name in event.data}
     pieces = {piece for event in events for piece in _runs(event.content or "", EVERY)}
     short = [piece for piece in pieces if 0 < len(piece) < QUOTED] if GLOBAL_SCOPE in scopes else []
-
-    def goes(scope: str, text: str) -> bool:
-        return scope in scopes or not pieces.isdisjoint(_runs(text, 1)) or any(part in _folded(text) for part in short)
-
     for lines, drop in _MAY_QUOTE:
-        rows = con.execute(lines).fetchall()
-        con.executemany(drop, [(id,) for id, scope, text in rows if goes(scope, text)])
+        dropped = [
+            (id,) for id, scope, text in con.execute(lines).fetchall()
+            if scope in scopes or not pieces.isdisjoint(_runs(text, 1)) or any(part in _folded(text) for part in short)
+        ]  # fmt: skip
+        con.executemany(drop, dropped)
     flush_later(con)
     database.index.purged(con)
 

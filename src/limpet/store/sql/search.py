@@ -60,15 +60,12 @@ class Tokenizer:
     def __init__(self) -> None:
         self._tokenize = apsw.Connection(":memory:").fts5_tokenizer(*_TOKENIZER)
         # The index terms of a text, and how often it has each.
-        self.counts = lru_cache(MAX_STEMMED)(self._counts)
+        self.counts = lru_cache(MAX_STEMMED)(lambda text: Counter(self.tokens(text)))
 
     def tokens(self, text: str) -> Iterator[str]:
         """Yield the index terms of a text, in order, as the index has them."""
         for token in self._tokenize(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False):
             yield _bounded(token[0])
-
-    def _counts(self, text: str) -> Counter[str]:
-        return Counter(self.tokens(text))
 
     def terms(self, text: str) -> dict[str, str]:
         """Return stem -> the word as it was written, for the first terms of the text."""
