@@ -45,7 +45,7 @@ class FixedClock:
 
     def advance(self, *, days: float = 0, hours: float = 0, seconds: float = 0) -> int:
         """Move on and return the new time."""
-        self._now += to_microseconds(timedelta(days=days, hours=hours, seconds=seconds))
+        self._now += timedelta(days=days, hours=hours, seconds=seconds) // timedelta(microseconds=1)
         return self._now
 
     def set(self, at: str | int | date) -> None:
@@ -54,15 +54,11 @@ class FixedClock:
         self._now = parse_time(at, now=self._now)
 
 
-def to_microseconds(delta: timedelta) -> int:
-    return delta // timedelta(microseconds=1)
-
-
 def from_datetime(moment: datetime) -> int:
     """Convert a datetime to microseconds since 1970, UTC; a naive one counts as UTC."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return to_microseconds(moment - EPOCH)
+    return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def to_datetime(at: int) -> datetime:

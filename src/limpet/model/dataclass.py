@@ -73,7 +73,7 @@ def _made(frozen: bool, kw_only: bool, cls: type) -> Any:
     fields = of_bases | own
     namespace = _METHODS | (_FROZEN if frozen else {}) | namespace
     if namespace.get("__hash__") is None:  # Python sets it to None where there is an __eq__
-        namespace["__hash__"] = _hash if frozen else None
+        namespace["__hash__"] = (lambda self: hash(_compared(self))) if frozen else None
     namespace |= {
         "__slots__": tuple(name for name in own if name not in of_bases),
         "__fields__": fields,
@@ -109,14 +109,6 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
 
 def _compared(value: Any) -> tuple[Any, ...]:
     return tuple([getattr(value, name) for name, field in value.__fields__.items() if field.compare])
-
-
-def _equal(self: Any, other: object) -> bool:
-    return _compared(self) == _compared(other) if type(self) is type(other) else NotImplemented
-
-
-def _hash(self: Any) -> int:
-    return hash(_compared(self))
 
 
 def _shown(self: Any) -> str:
@@ -161,10 +153,6 @@ def _refuse(_self: Any, name: str, *value: object) -> None:
     raise FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
 
-def _state(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in self.__fields__]
-
-
 def _set_state(self: Any, state: list[Any]) -> None:
     for name, value in zip(self.__fields__, state, strict=True):
         object.__setattr__(self, name, value)
@@ -199,8 +187,9 @@ def _signature(cls: Any) -> Any:
 
 
 _METHODS: dict[str, Any] = {
-    "__init__": _init, "__repr__": _shown, "__eq__": _equal, "__replace__": _replace,
-    "__getstate__": _state, "__setstate__": _set_state,
+    "__init__": _init, "__repr__": _shown, "__replace__": _replace, "__setstate__": _set_state,
+    "__eq__": lambda self, other: _compared(self) == _compared(other) if type(self) is type(other) else NotImplemented,
+    "__getstate__": lambda self: [getattr(self, name) for name in self.__fields__],
     "__dataclass_fields__": _Standard(lambda cls: _standard(cls).__dataclass_fields__),
     "__signature__": _Standard(_signature),
 }  # fmt: skip

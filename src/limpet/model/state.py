@@ -109,7 +109,14 @@ def apply(state: MemoryState | None, event: Event) -> MemoryState:
     if state.state == "purged":
         return state
     if event.type == "remembered":
-        return _remembered_again(state, event)
+        # Two devices made the same memory (by one import): the later words, the topics of both.
+        return replace(
+            state,
+            trust=least_trusted([state.trust, _trust(event, event.origin)]),
+            content=event.content if event.content is not None else state.content,
+            topics=unlike_topics((*state.topics, *event.data.get("topics", ()))),
+            metadata=state.metadata | event.data.get("metadata", {}),
+        )
     change = _CHANGES.get(event.type)
     return state if change is None else change(state, event)
 
@@ -176,17 +183,6 @@ def cancelled_by(events: Iterable[Event]) -> set[bytes]:
         if event.type == "undone" and event.id not in cancelled:
             cancelled.add(bytes.fromhex(event.data["undoes"]))
     return cancelled
-
-
-def _remembered_again(state: MemoryState, event: Event) -> MemoryState:
-    """Return the state after two devices made the same memory (by one import): the later words, the topics of both."""
-    return replace(
-        state,
-        trust=least_trusted([state.trust, _trust(event, event.origin)]),
-        content=event.content if event.content is not None else state.content,
-        topics=unlike_topics((*state.topics, *event.data.get("topics", ()))),
-        metadata=state.metadata | event.data.get("metadata", {}),
-    )
 
 
 def _observed(state: MemoryState, event: Event) -> MemoryState:

@@ -56,16 +56,7 @@ def passage(text: str, words: frozenset[str], limit: int) -> str:
 
 
 def _part(line: str, words: frozenset[str], space: int) -> tuple[int, str]:
-    """Return the part with most of the words, and where it begins."""
-    start = _densest(line, words, space)
-    if start:
-        # Begin with a word, not within one.
-        start = line.find(" ", start, start + 30) + 1 or start
-    return start, line[start : start + space].rstrip()
-
-
-def _densest(line: str, words: frozenset[str], space: int) -> int:
-    """Return where the window of `space` characters with most of the words begins, shortly before the first one."""
+    """Return the part with most of the words, and where it begins: shortly before the first of them."""
     places = [(match.start(), word) for match in _WORD.finditer(line) if (word := match[0].casefold()) in words]
     best, where, first = 0, 0, 0
     inside: dict[str, int] = {}
@@ -81,7 +72,11 @@ def _densest(line: str, words: frozenset[str], space: int) -> int:
             best, where = len(inside), places[first][0]
         if last > 2_000:
             break
-    return max(0, where - space // 8)
+    start = max(0, where - space // 8)
+    if start:
+        # Begin with a word, not within one.
+        start = line.find(" ", start, start + 30) + 1 or start
+    return start, line[start : start + space].rstrip()
 
 
 # Characters that are looked at, and the shortest word that counts.

@@ -78,7 +78,8 @@ def _deeds(steps: Sequence[tuple[str, str]]) -> list[str]:
     for kind, what in steps:
         if not (kind == "did" and is_edit(what)):
             runs.setdefault(what, []).append(kind)
-    deeds = [f"changed {_listed(files)}"] if files else []
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    deeds = [f"changed {', '.join(files[:_MOST_FILES])}{more}"] if files else []
     for what, kinds in list(runs.items())[-_MOST_RUNS:]:
         command = f"`{cut(command_of(what), _COMMAND_CHARACTERS)}`"
         went = "failed" if kinds[-1] == "failed" else "failed, then went well" if "failed" in kinds else ""
@@ -91,11 +92,6 @@ def _files(what: str) -> list[str]:
     tool, _, rest = what.partition(": ")
     paths = rest.split(", ") if tool == "apply_patch" else [command_of(what)]
     return ["/".join(path.replace("\\", "/").split("/")[-2:]) for path in paths]
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MOST_FILES])
-    return f"{shown} and {len(names) - _MOST_FILES} more" if len(names) > _MOST_FILES else shown
 
 
 def is_edit(what: str) -> bool:

@@ -106,7 +106,13 @@ class _Event:
 
         text = strip_blocks(self.call.text)
         if text.strip().lower() == INCOGNITO:
-            self._go_incognito()
+            if not self.call.session:
+                cannot = "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."
+                self.say(shape(self.call, "", cannot))
+                return
+            append(self.settings.path, [f"incognito {self.session}"])
+            done = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
+            self.say(shape(self.call, "", done) or off(self.call))
             return
         query = query_of(text)
         if not query or not is_there(self.settings.path):
@@ -234,15 +240,6 @@ class _Event:
                 leave(memory._context)
 
     # -- what roles share
-
-    def _go_incognito(self) -> None:
-        if not self.call.session:
-            cannot = "limpet cannot tell which session this is: `limpet pause` in a terminal switches it off."
-            self.say(shape(self.call, "", cannot))
-            return
-        append(self.settings.path, [f"incognito {self.session}"])
-        done = "limpet is off for this session: nothing of it is noted, stored or shown from here on."
-        self.say(shape(self.call, "", done) or off(self.call))
 
     def _opened(self, *, is_read: bool = False) -> Limpet:
         """Open the store. `is_read`: to read only, without waiting for the disk; closing may take another's lock."""

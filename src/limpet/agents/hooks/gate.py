@@ -33,17 +33,13 @@ def query_of(message: str) -> str:
     words, named = 0.0, any(mark in text for mark in _QUESTIONS + _QUOTES)
     for long in text.split(maxsplit=LOOKED_AT)[:LOOKED_AT]:
         word = long[:60]
-        words += _weight(word)
+        # How many words a run of characters counts for: half of its characters in a script without spaces.
+        dense = sum(any(low <= char <= high for low, high in _DENSE) for char in word[:20])
+        words += dense / 2 if dense else float(sum(map(str.isalnum, word[:20])) >= 2)
         named = named or _names_something(word)
         if words >= WORDS or (named and words >= 1):
             return text
     return ""
-
-
-def _weight(word: str) -> float:
-    """Return how many words a run of characters counts for."""
-    dense = sum(any(low <= char <= high for low, high in _DENSE) for char in word[:20])
-    return dense / 2 if dense else float(sum(map(str.isalnum, word[:20])) >= 2)
 
 
 def _names_something(word: str) -> bool:

@@ -71,22 +71,21 @@ class LimpetStore(BaseStore):
             _check(op)
             if isinstance(op, PutOp):
                 puts[op.namespace, op.key] = op
-            results.append(None if isinstance(op, PutOp) else self._read(op))
+                results.append(None)
+            elif isinstance(op, GetOp):
+                results.append(self._get(op))
+            elif isinstance(op, SearchOp):
+                results.append(self._search(op))
+            elif isinstance(op, ListNamespacesOp):
+                results.append(self._namespaces(op))
+            else:
+                raise ValueError(f"Unknown operation type: {type(op)}")
         for op in puts.values():
             self._put(op)
         return results
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
         return await asyncio.to_thread(self.batch, list(ops))
-
-    def _read(self, op: Any) -> Any:
-        if isinstance(op, GetOp):
-            return self._get(op)
-        if isinstance(op, SearchOp):
-            return self._search(op)
-        if isinstance(op, ListNamespacesOp):
-            return self._namespaces(op)
-        raise ValueError(f"Unknown operation type: {type(op)}")
 
     def _documents(self, namespace: tuple[str, ...]) -> Documents:
         scope = self._scope_of(namespace)
@@ -114,7 +113,7 @@ class LimpetStore(BaseStore):
         if there is not None:
             more["first"] = there.metadata.get("first") or there.created_at.isoformat()
         fields = self._fields if op.index is None else op.index
-        topics = [_topic(op.namespace[: i + 1]) for i in range(len(op.namespace))]
+        topics = [".".join(op.namespace[: i + 1]) for i in range(len(op.namespace))]
         until = None if op.ttl is None else now() + timedelta(minutes=op.ttl)
         more["searched"] = fields is not False
         documents.put(name, readable(_text(op.value, fields)), data=op.value, topics=topics, until=until, **more)
@@ -137,7 +136,7 @@ class LimpetStore(BaseStore):
     def _matches(self, op: SearchOp, everything: bool) -> list[tuple[Memory, float | None]]:
         """Return (memory, score) for results of a recall, then (memory, None) for values that are not searched; without
         a query (memory, None), newest first."""
-        topics = [_topic(op.namespace_prefix)] if op.namespace_prefix else []
+        topics = [".".join(op.namespace_prefix)] if op.namespace_prefix else []
         if not op.query:
             ours = pages(self._reader, metadata={"adapter": ADAPTER}, topics=topics)
             memories = pages(self._memory) if everything else ours
@@ -175,12 +174,8 @@ def _check(op: Any) -> None:
         raise InvalidNamespaceError(f"nothing can be put into {op.namespace!r}")
 
 
-def _topic(namespace: tuple[str, ...]) -> str:
-    return ".".join(namespace)
-
-
 def _name(namespace: tuple[str, ...], key: str) -> str:
-    return f"{_topic(namespace)}/{key}"
+    return f"{'.'.join(namespace)}/{key}"
 
 
 def _place(memory: Memory) -> tuple[tuple[str, ...], str]:

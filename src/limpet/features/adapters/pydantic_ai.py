@@ -73,7 +73,7 @@ class LimpetMemoryStore:
     async def list_paths(self, prefix: str = "", *, limit: int) -> list[str]:
         if limit <= 0:
             raise ValueError("limit must be positive")
-        paths = await asyncio.to_thread(lambda: [_path(memory) for memory in self._files.all()])
+        paths = await asyncio.to_thread(lambda: [str(memory.metadata["document"]) for memory in self._files.all()])
         return sorted(path for path in paths if path.startswith(prefix))[:limit]
 
     async def search(
@@ -138,7 +138,8 @@ class LimpetMemoryStore:
         return None
 
     def _search(self, prefix: str, query: str, limit: int, max_files: int, max_chars: int) -> Any:
-        below = [path for path in map(_path, self._files.all()) if _is_child(prefix, path)]
+        paths = [str(memory.metadata["document"]) for memory in self._files.all()]
+        below = [path for path in paths if _is_child(prefix, path)]
         topics = [prefix.removesuffix("/")] if prefix.endswith("/") else []
         items = self._files.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, topics=topics)
         matches: list[Any] = []
@@ -166,10 +167,6 @@ def _check(path: str) -> None:
 
 def _is_child(prefix: str, path: str) -> bool:
     return path.startswith(prefix) and "/" not in path.removeprefix(prefix)
-
-
-def _path(memory: Memory) -> str:
-    return str(memory.metadata["document"])
 
 
 def _receipt(name: str, operation: MemoryOperation | None) -> dict[str, Any]:

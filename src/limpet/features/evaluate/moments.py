@@ -17,7 +17,6 @@ from ..usefulness import exposures
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ..organize.transcripts import Conversation
 
 # Exposures that are asked for: as many as one answer gives.
 EXPOSURES = 10_000
@@ -71,17 +70,16 @@ def from_transcripts(memory: Limpet, paths: Iterable[Path], report: TransferRepo
     for path in find(list(paths), report):
         try:
             for conversation in read(path, report, pauses):
-                if conversation.client != "notes":
-                    yield from _moments(conversation.id, conversation.client, list(_steps(conversation)), whole=True)
+                if conversation.client == "notes":
+                    continue
+                steps = [
+                    Step(turn.at, turn.role == "user", turn.text or f"{turn.command} {turn.path}".strip())
+                    for turn in conversation.turns
+                    if turn.at is not None  # else nobody knows what the store knew then
+                ]
+                yield from _moments(conversation.id, conversation.client, steps, whole=True)
         except (BadInput, OSError) as error:
             report.bad(str(path), message_of(error))
-
-
-def _steps(conversation: Conversation) -> Iterator[Step]:
-    for turn in conversation.turns:
-        if turn.at is None:
-            continue  # nobody knows what the store knew then
-        yield Step(turn.at, turn.role == "user", turn.text or f"{turn.command} {turn.path}".strip())
 
 
 def _moments(session: str, client: str, steps: Sequence[Step], *, whole: bool) -> Iterator[Moment]:

@@ -10,7 +10,7 @@ from .needed import can_tell
 if TYPE_CHECKING:
     from ...api import Progress
     from .moments import Moment
-    from .needed import Need, Version, Versions
+    from .needed import Need, Versions
     from .ways import Way
 
 
@@ -73,17 +73,16 @@ def judged(
     for moment, wanted, items in reversed(list(zip(moments, needs, shown, strict=True))):
         needed = later.setdefault(moment.session, set())
         needed.update(id for need in wanted for id in need.ids)
-        useful.append(
-            tuple(Shown(id, tokens, True if id in needed else _unneeded(by_id.get(id), moment)) for id, tokens in items)
-        )
+        marked: list[Shown] = []
+        for id, tokens in items:
+            version = by_id.get(id)
+            shows = version is not None and can_tell(version, moment.before)
+            marked.append(Shown(id, tokens, True if id in needed else False if shows else None))
+        useful.append(tuple(marked))
     seen: dict[str, set[str]] = {}
     made = []
-    for moment, wanted, marked in zip(moments, needs, reversed(useful), strict=True):
+    for moment, wanted, judged_items in zip(moments, needs, reversed(useful), strict=True):
         before = seen.setdefault(moment.session, set())
-        before.update(item.id for item in marked)
-        made.append(Replayed(marked, tuple((need, not before.isdisjoint(need.ids)) for need in wanted)))
+        before.update(item.id for item in judged_items)
+        made.append(Replayed(judged_items, tuple((need, not before.isdisjoint(need.ids)) for need in wanted)))
     return made
-
-
-def _unneeded(version: Version | None, moment: Moment) -> bool | None:
-    return False if version is not None and can_tell(version, moment.before) else None

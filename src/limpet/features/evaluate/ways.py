@@ -74,11 +74,13 @@ def limpet(memory: Limpet, setting: Setting) -> Way:
 
 def bm25(versions: Versions) -> Way:
     """Return a way that takes the best few by plain BM25 over the known texts, for every message."""
-    of: dict[int, Counter[str]] = {id(version): Counter(_words(version.memory.content)) for version in versions.all}
+    of: dict[int, Counter[str]] = {
+        id(version): Counter(_WORD.findall(version.memory.content.casefold())) for version in versions.all
+    }
 
     def way(moment: Moment) -> Offer:
         known = versions.known(moment)
-        best = _best(set(_words(moment.prompt)), known, [of[id(version)] for version in known])
+        best = _best(set(_WORD.findall(moment.prompt.casefold())), known, [of[id(version)] for version in known])
         return Offer([Section("", list(lines_of([version.memory for version in best], _short)))], MESSAGE_TOKENS)
 
     return way
@@ -97,10 +99,6 @@ def _best(query: set[str], known: Sequence[Version], words: Sequence[Counter[str
             scores[place] = scores.get(place, 0.0) + worth
     order = sorted(scores, key=lambda place: (-scores[place], known[place].memory.id))
     return [known[place] for place in order[:BEST]]
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
 
 
 def _short(ids: list[str]) -> list[str]:

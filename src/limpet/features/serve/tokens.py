@@ -180,7 +180,13 @@ class Tokens:
             if seen != self._seen:
                 if stat.S_IMODE(status.st_mode) & 0o022:
                     raise StoreError(f"the file of tokens {self.path} can be written by others", hint="chmod 600")
-                self._grants, self._seen = self._read(), seen
+                try:
+                    rows = json.loads(self.path.read_bytes())["tokens"]
+                    self._grants = [Grant(**(row | {"scopes": tuple(row["scopes"])})) for row in rows]
+                except (OSError, ValueError, TypeError, KeyError) as error:
+                    message = f"the file of tokens {self.path} cannot be read: {type(error).__name__}"
+                    raise StoreError(message, hint="restore it, or remove it") from None
+                self._seen = seen
             return list(self._grants)
 
     def any(self) -> bool:
@@ -189,27 +195,14 @@ class Tokens:
 
     def find(self, token: str) -> Grant | None:
         """Return the grant of a token if it holds."""
-        wanted = _digest(token)
+        wanted, now = _digest(token), now_us()
         # The token has 256 random bits: the time of a comparison reveals nothing useful.
-        return self._first(lambda grant: grant.sha256 == wanted)
+        return next((grant for grant in self.grants() if grant.sha256 == wanted and grant.holds(now)), None)
 
     def of_subject(self, subject: str) -> Grant | None:
         """Return the grant of an issuer's login if it holds."""
-        return self._first(lambda grant: grant.subject == subject)
-
-    def _first(self, fits: Any) -> Grant | None:
         now = now_us()
-        return next((grant for grant in self.grants() if fits(grant) and grant.holds(now)), None)
-
-    def _read(self) -> list[Grant]:
-        try:
-            data = json.loads(self.path.read_bytes())
-            return [Grant(**(row | {"scopes": tuple(row["scopes"])})) for row in data["tokens"]]
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise StoreError(
-                f"the file of tokens {self.path} cannot be read: {type(error).__name__}",
-                hint="restore it, or remove it",
-            ) from None
+        return next((grant for grant in self.grants() if grant.subject == subject and grant.holds(now)), None)
 
     @contextmanager
     def _changing(self) -> Iterator[list[Grant]]:

@@ -48,10 +48,6 @@ def moment(at: int | None) -> str:
     return "" if at is None else to_datetime(at).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def iso(at: int | None) -> str:
-    return format_time(at) or ""
-
-
 def ago(at: int | None, now: int) -> str:
     """Format an age in words, down to minutes: "3 days ago"."""
     if at is None:
@@ -199,7 +195,8 @@ def signals(contributions: Mapping[str, float], scale: float, wide: float = 640)
 
 
 FILTERS = {
-    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "iso": iso, "ago": ago, "every": every,
+    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "every": every,
+    "iso": lambda at: format_time(at) or "", "ago": ago,
     "size": size, "sure": lambda word: SURE.get(word, "believed no longer"), "counted": counted,
     "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip

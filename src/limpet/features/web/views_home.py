@@ -18,7 +18,6 @@ from .views_care import installed
 if TYPE_CHECKING:
     from ...api import Limpet
     from ...store.sql.listings import Page
-    from ..upkeep.backups import BackupState
     from .site import Ask, Site, View
 
 # A cookie with the times of the last visit and this one; a new visit begins after a while.
@@ -39,10 +38,14 @@ def home(ask: Ask) -> Response:
     figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
     log = site.kept(("log", ask.scope, MOST_CHANGES), lambda: store.log(limit=MOST_CHANGES))
     changed = [operation for operation in log if operation.at_us >= since and operation.verb not in LEARNED]
+    health: dict[str, Any] = {}
+    if ask.visitor.may("owner"):  # backups, clients that have limpet, and the results of the last test of their hooks
+        backups, clients = site.kept("health", lambda: (backup_state(store._context), installed()))
+        health = {"backups": backups, "clients": [row for row in clients if any(row[1:])], "tried": site.tried}
     answer = ask.page(
         "home.html", since=since, first=not before, new=new,
         learned=learned, changed=changed[:6],
-        command=ask.command("stats"), **_health(ask), **figures,
+        command=ask.command("stats"), **health, **figures,
     )  # fmt: skip
     answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return answer
@@ -76,17 +79,6 @@ def _figures(site: Site, scope: str) -> dict[str, Any]:
         "waiting": Counter(item.kind for item in site.waiting(scope)), "stats": store.stats(),
         "models": models(store._context), "use": usefulness(here, limit=1), "where": here.scope,
     }  # fmt: skip
-
-
-def _health(ask: Ask) -> dict[str, Any]:
-    """Return, for the store's owner, backups, clients that have limpet, and the results of the last test of their
-    hooks."""
-    if not ask.visitor.may("owner"):
-        return {}
-    state: tuple[BackupState, list[tuple[str, bool, bool]]] = ask.site.kept(
-        "health", lambda: (backup_state(ask.memory._context), installed())
-    )
-    return {"backups": state[0], "clients": [row for row in state[1] if any(row[1:])], "tried": ask.site.tried}
 
 
 def make_ahead(site: Site) -> None:

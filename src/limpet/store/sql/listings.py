@@ -84,7 +84,17 @@ class Listings(Repository):
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_LISTED:
             raise BadInput(f"limit must be from 1 to {MOST_LISTED}, not {limit!r}")
         stages = _SORTS[check_one_of("sort", sort, _SORTS)]
-        stage, after = _read_cursor(cursor, sort)
+        stage, after = 0, None
+        if cursor is not None:
+            try:
+                packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+                stage, value = struct.unpack_from("<Bq", packed)
+                if packed[25:].decode() != sort:
+                    raise ValueError
+            except (ValueError, struct.error, binascii.Error):
+                hint = "pass the cursor of the page before, same sort"
+                raise BadInput("not a cursor of this listing", hint=hint) from None
+            after = value, packed[9:25]
         rows: list[tuple[int, int, Memory]] = []
         with self._database.reading():
             for number, (key, condition) in list(enumerate(stages))[stage:]:
@@ -205,16 +215,3 @@ class Listings(Repository):
 
 def _one_scope_each(where: Filter) -> Iterator[Filter]:
     return (replace(where, scopes=(scope,)) for scope in dict.fromkeys(where.scopes or ()))
-
-
-def _read_cursor(cursor: str | None, sort: str) -> tuple[int, tuple[int, bytes] | None]:
-    if cursor is None:
-        return 0, None
-    try:
-        packed = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        stage, value = struct.unpack_from("<Bq", packed)
-        if packed[25:].decode() != sort:
-            raise ValueError
-    except (ValueError, struct.error, binascii.Error):
-        raise BadInput("not a cursor of this listing", hint="pass the cursor of the page before, same sort") from None
-    return stage, (value, packed[9:25])

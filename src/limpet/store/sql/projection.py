@@ -63,8 +63,13 @@ class Projection:
         batch is, are written together."""
         made: set[bytes] = set()
         new: list[Event] = []
+        there = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
         for event in events:
-            if event.type == "remembered" and event.memory not in made and self._is_first(event):
+            # Another device may have made the memory before under this id; not if the event has the memory's id, which
+            # it got because no event had it.
+            if event.type == "remembered" and event.memory not in made and (
+                event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
+            ):  # fmt: skip
                 made.add(event.memory)
                 new.append(event)
                 continue
@@ -96,12 +101,6 @@ class Projection:
     def conclude(self) -> None:
         """Finish the transaction, once, after its last `append`."""
         self._chain.conclude()
-
-    def _is_first(self, event: Event) -> bool:
-        """Return whether the event makes a memory that another device may have made before under the same id. An event
-        with the memory's id does: it got that id because no event had it."""
-        there = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
-        return event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
 
     def _append_new(self, events: list[Event]) -> None:
         """Append new memories: text with its search fields, event and first version, a statement for each table."""
