@@ -7,6 +7,7 @@ what was built on them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain as joined
 from typing import Any
 
@@ -201,14 +202,9 @@ def _around(types: Sequence[str]) -> Steps:
     return steps
 
 
-def _reasons(view: View, ids: Sequence[bytes]) -> list[Step]:
-    """Return (dependent, its reason, the edge)."""
-    return _along(view, ids, "caused_by") + _along(view, ids, "supports", incoming=True)
-
-
-def _dependents(view: View, ids: Sequence[bytes]) -> list[Step]:
-    """Return (reason, its dependent, the edge)."""
-    return _along(view, ids, "caused_by", incoming=True) + _along(view, ids, "supports")
+def _reasons(view: View, ids: Sequence[bytes], *, incoming: bool = False) -> list[Step]:
+    """Return (dependent, its reason, the edge), or if `incoming` (reason, its dependent, the edge)."""
+    return _along(view, ids, "caused_by", incoming=incoming) + _along(view, ids, "supports", incoming=not incoming)
 
 
 def _replaced(view: View, ids: Sequence[bytes]) -> list[Step]:
@@ -258,7 +254,7 @@ def impact(view: View, id: str, *, depth: int, limit: int) -> Impact:
     """
     start = view.find(id)
     root = raw_id(start)
-    walk = _walk(view, [root], _dependents, depth=depth, limit=limit + 1)
+    walk = _walk(view, [root], partial(_reasons, incoming=True), depth=depth, limit=limit + 1)
     reached = [raw for raw in walk.depths if raw != root]
     steps = [(what, reason) for what, reason, _ in _reasons(view, reached) if reason != root]
     standings = view.standings(reason for _, reason in steps)

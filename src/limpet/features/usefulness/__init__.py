@@ -80,7 +80,7 @@ def exposures(
 
     >>> id = memory.remember("Deploys go out on Tuesdays").id
     >>> note_exposures(memory, [(id, 9)], session="monday", client="mine", via="message")
-    >>> [one.tokens for one in exposures(memory, session="monday")]
+    >>> [exposure.tokens for exposure in exposures(memory, session="monday")]
     [9]
     """
     context, memory_id = memory._context, None if id is None else parse_id(memory.get(id).id)
