@@ -193,13 +193,10 @@ def _along(view: View, ids: Sequence[bytes], type: str, *, incoming: bool = Fals
     return [(edge.target, edge.source, edge) if incoming else (edge.source, edge.target, edge) for edge in edges]
 
 
-def _around(types: Sequence[str]) -> Steps:
-    def steps(view: View, ids: Sequence[bytes]) -> list[Step]:
-        near, edges = set(ids), edges_around(view, ids, types)
-        ends = [step for edge in edges for step in ((edge.source, edge.target, edge), (edge.target, edge.source, edge))]
-        return [step for step in ends if step[0] in near]
-
-    return steps
+def _around(types: Sequence[str], view: View, ids: Sequence[bytes]) -> list[Step]:
+    near, edges = set(ids), edges_around(view, ids, types)
+    ends = [step for edge in edges for step in ((edge.source, edge.target, edge), (edge.target, edge.source, edge))]
+    return [step for step in ends if step[0] in near]
 
 
 def _reasons(view: View, ids: Sequence[bytes], *, incoming: bool = False) -> list[Step]:
@@ -304,7 +301,7 @@ def path(view: View, a: str, b: str, *, types: Sequence[str], depth: int) -> Gra
     start, goal = raw_id(view.find(a)), raw_id(view.find(b))
     if start == goal:
         return GraphPath(nodes=view.nodes([start]), links=[])
-    walk = _walk(view, [start], _around(types), depth=depth, limit=MAX_VISITED, goal=goal)
+    walk = _walk(view, [start], partial(_around, types), depth=depth, limit=MAX_VISITED, goal=goal)
     if goal not in walk.depths:
         return GraphPath(nodes=[], links=[], truncated=walk.full or walk.deeper)
     way: list[Step] = []
@@ -326,7 +323,7 @@ def context(
     if not ids:
         raise BadInput("no memory given", hint="context needs at least one id")
     starts = [raw_id(view.find(id)) for id in ids]
-    walk = _walk(view, starts, _around(types), depth=depth, limit=limit, everything=everything)
+    walk = _walk(view, starts, partial(_around, types), depth=depth, limit=limit, everything=everything)
     nodes = view.nodes(walk.depths)
     return Subgraph(
         nodes=nodes, links=_links(walk.steps), depths={node.id: walk.depths[raw_id(node)] for node in nodes},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,11 +66,11 @@ def evaluate(
     needs = versions.of_sessions(moments)
     kinds = {version.memory.id: version.memory.kind for version in versions.all}
 
-    base = replay(ways.limpet(memory, ways.Setting()), moments, needs, versions, progress)
+    base = replay(partial(ways.limpet, memory, ways.Setting()), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
     for name, other in settings:
         with ways.opened(memory, other) as store:
-            others[name] = replay(ways.limpet(store, other), moments, needs, versions, progress)
+            others[name] = replay(partial(ways.limpet, store, other), moments, needs, versions, progress)
     if exposures := _exposures(memory):
         others["as it was shown"] = as_shown(moments, needs, versions, exposures)
     others["plain BM25"] = replay(ways.bm25(versions), moments, needs, versions)

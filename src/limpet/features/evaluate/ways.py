@@ -57,19 +57,15 @@ class Setting(NamedTuple):
         raise BadInput(f"cannot compare with {pair[:60]!r}", hint=hint)
 
 
-def limpet(memory: Limpet, setting: Setting) -> Way:
-    """Return a way that replays what hooks would inject."""
-
-    def way(moment: Moment) -> Offer:
-        if not moment.query:
-            return Offer([], MESSAGE_TOKENS)
-        results = memory.recall(
-            moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
-            thorough=wants_judge(), **moment.times,
-        )  # fmt: skip
-        return offered(results, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
-
-    return way
+def limpet(memory: Limpet, setting: Setting, moment: Moment) -> Offer:
+    """Return what hooks would inject."""
+    if not moment.query:
+        return Offer([], MESSAGE_TOKENS)
+    results = memory.recall(
+        moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
+        thorough=wants_judge(), **moment.times,
+    )  # fmt: skip
+    return offered(results, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
 
 
 def bm25(versions: Versions) -> Way:

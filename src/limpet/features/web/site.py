@@ -32,8 +32,6 @@ from . import shown
 from .access import Access, Guard, Visitor, guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from starlette.requests import Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -257,8 +255,9 @@ def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | 
     ]
     for module in (views_home, views_memories, views_recall, views_review, views_sessions, views_care):
         for method, path, view in module.VIEWS:
-            routes.append(Route(path, _endpoint(site, view, method, role_of(method, path)), methods=[method]))
-    routes.append(Route("/{rest:path}", _endpoint(site, _nothing, "GET", "read"), methods=["GET"]))
+            endpoint = partial(_endpoint, site, view, method, role_of(method, path))
+            routes.append(Route(path, endpoint, methods=[method]))
+    routes.append(Route("/{rest:path}", partial(_endpoint, site, _nothing, "GET", "read"), methods=["GET"]))
 
     async def turned_away(scope: Scope, receive: Receive, send: Send) -> None:
         status, why = scope["why"]
@@ -272,18 +271,15 @@ def _nothing(_: Ask) -> Response:
     raise NotFound("there is no such page")
 
 
-def _endpoint(site: Site, view: View, method: str, role: str) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        form: dict[str, list[str]] = {}
-        if method == "POST":
-            try:
-                sent = await read_request(request, MOST_BYTES)
-            except TooLarge:
-                return HTMLResponse("too much", 413)
-            form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
-        return await run_in_threadpool(_answer, site, view, method, role, request, form)
-
-    return endpoint
+async def _endpoint(site: Site, view: View, method: str, role: str, request: Request) -> Response:
+    form: dict[str, list[str]] = {}
+    if method == "POST":
+        try:
+            sent = await read_request(request, MOST_BYTES)
+        except TooLarge:
+            return HTMLResponse("too much", 413)
+        form = parse_qs(sent.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
+    return await run_in_threadpool(_answer, site, view, method, role, request, form)
 
 
 def _answer(site: Site, view: View, method: str, role: str, request: Request, form: dict[str, list[str]]) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,22 +113,18 @@ JOBS: dict[str, tuple[str, Callable[[Limpet, str, dict[str, str], Progress], Any
 }  # fmt: skip
 
 
-def _do(name: str) -> View:
+def _do(name: str, ask: Ask) -> Response:
     what, run = JOBS[name]
-
-    def start(ask: Ask) -> Response:
-        here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
-        path = ask.form.get("path", "").strip()
-        if not path and name != "work":
-            raise BadInput("which file or folder?")
-        path, form = str(Path(path).expanduser()), ask.form
-        _start(ask.site, "Backups" if form.get("every") else what, lambda progress: run(here, path, form, progress))
-        return ask.back("/care")
-
-    return start
+    here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
+    path = ask.form.get("path", "").strip()
+    if not path and name != "work":
+        raise BadInput("which file or folder?")
+    path, form = str(Path(path).expanduser()), ask.form
+    _start(ask.site, "Backups" if form.get("every") else what, lambda progress: run(here, path, form, progress))
+    return ask.back("/care")
 
 
 VIEWS: list[tuple[str, str, View]] = [
     ("GET", "/care", care),
-    *(("POST", f"/care/{name}", _do(name)) for name in JOBS),
+    *(("POST", f"/care/{name}", partial(_do, name)) for name in JOBS),
 ]

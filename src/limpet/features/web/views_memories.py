@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import date, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -170,13 +171,9 @@ def memory(ask: Ask, theirs: str | None = None, mine: str | None = None) -> Resp
     )  # fmt: skip
 
 
-def _verb_view(action: str, **given: Any) -> View:
+def _verb_view(action: str, ask: Ask, /, **given: Any) -> Response:
     """Make a change of one memory that needs no more than its id."""
-
-    def change(ask: Ask) -> Response:
-        return _answered(ask, getattr(ask.memory, action)(ask.name("id"), **given))
-
-    return change
+    return _answered(ask, getattr(ask.memory, action)(ask.name("id"), **given))
 
 
 def _answered(ask: Ask, receipt: Receipt) -> Response:
@@ -184,22 +181,18 @@ def _answered(ask: Ask, receipt: Receipt) -> Response:
     return ask.back(done=receipt.event, said=message if message or receipt.event else "done")
 
 
-def _reworded(verb: str) -> View:
+def _reword(verb: str, ask: Ask) -> Response:
     """Edit a memory, or correct it by a new one. Never over words that the writer has not seen."""
-
-    def change(ask: Ask) -> Response:
-        id, content, read = ask.name("id"), ask.form.get("content", ""), ask.form.get("version", "")
-        # A browser sends line ends as HTTP wants them.
-        content = content.replace("\r\n", "\n")
-        more = {"why": ask.form.get("why") or None} if verb == "correct" else {}
-        try:
-            receipt: Receipt = getattr(ask.memory, verb)(id, content, version=int(read), origin="user", **more)
-        except ChangedSince:
-            return memory(ask, theirs=ask.memory.get(id).content, mine=content)
-        to = f"/memory/{receipt.id}" if verb == "correct" and receipt.status == "created" else f"/memory/{id}"
-        return ask.back(to, done=receipt.event, said=SAID_OF.get(receipt.status))
-
-    return change
+    id, content, read = ask.name("id"), ask.form.get("content", ""), ask.form.get("version", "")
+    # A browser sends line ends as HTTP wants them.
+    content = content.replace("\r\n", "\n")
+    more = {"why": ask.form.get("why") or None} if verb == "correct" else {}
+    try:
+        receipt: Receipt = getattr(ask.memory, verb)(id, content, version=int(read), origin="user", **more)
+    except ChangedSince:
+        return memory(ask, theirs=ask.memory.get(id).content, mine=content)
+    to = f"/memory/{receipt.id}" if verb == "correct" and receipt.status == "created" else f"/memory/{id}"
+    return ask.back(to, done=receipt.event, said=SAID_OF.get(receipt.status))
 
 
 def retract(ask: Ask) -> Response:
@@ -289,15 +282,15 @@ VIEWS: list[tuple[str, str, View]] = [
     ("POST", "/memories/change", change_several),
     ("GET", "/memory/{id}", memory),
     ("GET", "/memory/{id}/similar", similar),
-    ("POST", "/memory/{id}/promote", _verb_view("promote")),
+    ("POST", "/memory/{id}/promote", partial(_verb_view, "promote")),
     *(
-        ("POST", f"/memory/{{id}}/{name}", _verb_view(verb, origin="user", **more))
+        ("POST", f"/memory/{{id}}/{name}", partial(_verb_view, verb, origin="user", **more))
         for name, verb, more in (
             ("restore", "restore", {}), ("pin", "pin", {}), ("unpin", "pin", {"off": True}),
             ("archive", "archive", {}), ("reach", "archive", {"reached": True}),
         )
     ),
-    *(("POST", f"/memory/{{id}}/{verb}", _reworded(verb)) for verb in ("edit", "correct")),
+    *(("POST", f"/memory/{{id}}/{verb}", partial(_reword, verb)) for verb in ("edit", "correct")),
     ("POST", "/memory/{id}/retract", retract),
     ("POST", "/memory/{id}/tag", tag),
     ("POST", "/memory/{id}/feedback", feedback),
