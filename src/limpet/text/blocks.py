@@ -148,7 +148,9 @@ def split_typed(text: str) -> tuple[str, bool]:
         if bare.startswith(("```", "~~~")):
             fenced = not fenced
         elif not fenced and bare:
-            if _begins_pasted(bare, lines[place + 1 : place + 3]):
+            # A mail, or what was forwarded, begins with a head that has an address, or with a rule that has words.
+            is_head = "@" in bare and _is_field(bare) and any(map(_is_field, lines[place + 1 : place + 3]))
+            if is_head or (bare.startswith(("---", "___", "===")) and bare.strip("-_= ")):
                 break
             paragraph.append(bare)
             if bare.endswith(":") and _is_passage(islice(lines, place + 1, None)):
@@ -198,12 +200,6 @@ def _without_elements(text: str) -> str:
             kept.append(text[place : tag.start()])
             place = text.find(">", text.find(f"</{tag[1]}", tag.end())) + 1 or len(text)
     return "".join(kept) + text[place:]
-
-
-def _begins_pasted(line: str, after: Sequence[str]) -> bool:
-    """Return whether a mail or what was forwarded begins here: a head with an address, a rule with words."""
-    is_head = "@" in line and _is_field(line) and any(map(_is_field, after))
-    return is_head or (line.startswith(("---", "___", "===")) and bool(line.strip("-_= ")))
 
 
 def _is_passage(lines: Iterable[str]) -> bool:

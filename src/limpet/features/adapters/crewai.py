@@ -22,7 +22,6 @@ with framework("crewai>=1.9,<2"):
 
 if TYPE_CHECKING:
     from ...api import Limpet
-    from ...recall.answer import Item
 
 ADAPTER = "crewai"
 MOST_RESULTS = 1_000
@@ -83,12 +82,12 @@ class LimpetBackend:
         """Return (record, cosine) of the best results, in the order of a recall."""
         query = self.embedder.text_of(query_embedding)
         items = self._records.memory.recall(query, k=MOST_RESULTS, metadata={"adapter": ADAPTER}, trace=True)
-        scored = ((_record(item), _likeness(item)) for item in items)
-        kept = [
-            (record, score)
-            for record, score in scored
-            if score >= min_score and _is_wanted(record, scope_prefix, categories, metadata_filter)
-        ]
+        kept: list[tuple[Any, float]] = []
+        for item in items:
+            record, signal = _record(item), item.why.signals.get("vector") if item.why else None
+            score = BY_WORDS if signal is None else min(1.0, max(0.0, signal.raw))
+            if score >= min_score and _is_wanted(record, scope_prefix, categories, metadata_filter):
+                kept.append((record, score))
         return kept[:limit]
 
     def delete(
@@ -152,11 +151,6 @@ class LimpetBackend:
 def _record(memory: Any) -> Any:
     """Return a memory or an item of a recall as a record."""
     return MemoryRecord(**data_of(memory), id=str(memory.metadata["document"]), content=text_of(memory))
-
-
-def _likeness(item: Item) -> float:
-    signal = item.why.signals.get("vector") if item.why else None
-    return BY_WORDS if signal is None else min(1.0, max(0.0, signal.raw))
 
 
 def _is_wanted(record: Any, scope: str | None, categories: list[str] | None, metadata: dict[str, Any] | None) -> bool:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -36,14 +37,6 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 class Refused(EmbedderUnavailable):
     """An error: the server refuses the request as bad or too large."""
-
-
-def _wait(header: str | None) -> float:
-    """Return the seconds until an overloaded server may be asked again."""
-    try:
-        return max(0.0, float(header or RETRY_SECONDS))
-    except ValueError:  # a date
-        return RETRY_SECONDS
 
 
 _HINTS = {
@@ -128,7 +121,9 @@ class RemoteEmbedder:
             kind = Refused if status in TOO_MUCH else Overloaded if status in OVERLOADED else EmbedderUnavailable
             refused = kind(f"{where} answered {status}: {message}", hint=_HINTS.get(status))
             if isinstance(refused, Overloaded):
-                refused.retry_seconds = _wait(headers.get("retry-after"))
+                refused.retry_seconds = RETRY_SECONDS
+                with suppress(ValueError):  # a date
+                    refused.retry_seconds = max(0.0, float(headers.get("retry-after") or RETRY_SECONDS))
             raise refused
         try:
             return json.loads(text)
