@@ -26,16 +26,13 @@ class LimpetHistoryProvider(HistoryProvider):
         self._memory = memory
 
     async def get_messages(self, session_id: str | None, **_: Any) -> list[Any]:
-        items = await asyncio.to_thread(self._turns(session_id).items)
+        items = await asyncio.to_thread(Turns(self._memory, ADAPTER, session_id or ADAPTER).items)
         return [Message.from_dict(item) for item in items]
 
     async def save_messages(self, session_id: str | None, messages: Sequence[Any], **_: Any) -> None:
         """Store messages. Raises BadInput for data of more than 60,000 bytes in a message."""
         items = [(TOOL if row.role == "tool" else str(row.role), _text(row), row.to_dict()) for row in messages]
-        await asyncio.to_thread(self._turns(session_id).add, items)
-
-    def _turns(self, session: str | None) -> Turns:
-        return Turns(self._memory, ADAPTER, session or ADAPTER)
+        await asyncio.to_thread(Turns(self._memory, ADAPTER, session_id or ADAPTER).add, items)
 
 
 class LimpetContextProvider(ContextProvider):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -16,8 +17,6 @@ from .site import SCOPE, THEME, changes_nothing
 from .views_care import installed
 
 if TYPE_CHECKING:
-    from ...api import Limpet
-    from ...store.sql.listings import Page
     from .site import Ask, Site, View
 
 # A cookie with the times of the last visit and this one; a new visit begins after a while.
@@ -31,10 +30,16 @@ LEARNED = ("remember", "fact")
 
 
 def home(ask: Ask) -> Response:
-    before, this = _visits(ask)
+    this, before = ask.now() // 1_000_000, 0  # this visit and the one before it, in seconds; 0: there was none
+    with suppress(ValueError):
+        earlier, last = map(int, ask.request.cookies.get(SEEN, "").split("."))
+        before = earlier if this - last < VISIT_SECONDS else last
     since = (before or this - this % 3600 - WEEK) * 1_000_000
     store, site = ask.memory, ask.site
-    learned, new = site.kept(("new", ask.scope, since), lambda: _new(store, since))
+    learned = site.kept(("learned", ask.scope, since), lambda: store.count(clock="stored", since=since))
+    # The newest of them, or of all if there are none.
+    begin = since if learned else None
+    new = site.kept(("new", ask.scope, since), lambda: store.list(clock="stored", since=begin, limit=6))
     figures = site.kept(("figures", ask.scope), lambda: _figures(site, ask.scope))
     log = site.kept(("log", ask.scope, MOST_CHANGES), lambda: store.log(limit=MOST_CHANGES))
     changed = [operation for operation in log if operation.at_us >= since and operation.verb not in LEARNED]
@@ -49,22 +54,6 @@ def home(ask: Ask) -> Response:
     )  # fmt: skip
     answer.set_cookie(SEEN, f"{before}.{this}", max_age=YEAR_SECONDS, httponly=True, samesite="strict")
     return answer
-
-
-def _new(store: Limpet, since: int) -> tuple[int, Page]:
-    """Return how many memories were stored since then, and the newest of them, or of all if there are none."""
-    learned = store.count(clock="stored", since=since)
-    return learned, store.list(clock="stored", since=since if learned else None, limit=6)
-
-
-def _visits(ask: Ask) -> tuple[int, int]:
-    """Return (the visit before, this one), in seconds; 0 before the first."""
-    now = ask.now() // 1_000_000
-    try:
-        before, last = map(int, ask.request.cookies.get(SEEN, "").split("."))
-    except ValueError:
-        return 0, now
-    return (before, now) if now - last < VISIT_SECONDS else (last, now)
 
 
 def _figures(site: Site, scope: str) -> dict[str, Any]:
