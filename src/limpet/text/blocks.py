@@ -139,10 +139,10 @@ def split_typed(text: str) -> tuple[str, bool]:
     fenced = False
     paragraph: list[str] = []
     quotation = "|".join(f"{begin}[^{begin}{end}]*{end}" for begin, end in _QUOTES)
-    short = re.sub(
+    unquoted = re.sub(
         quotation, lambda match: match[0] if len(match[0].split()) < _QUOTED else "", _without_elements(given)
     )
-    lines = [*short.splitlines(), ""]
+    lines = [*unquoted.splitlines(), ""]
     for place, line in enumerate(lines):
         bare = line.strip()
         if bare.startswith(("```", "~~~")):

@@ -207,7 +207,6 @@ def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
     # {"name": "DB_PASSWORD", "value": "..."}: a field written as two.
     called = value.get("name", value.get("key")) if "value" in value else None
     pair = isinstance(called, str) and names_secret(called)
-
     cleaned = {}
     for name, item in value.items():
         is_secret = holds_secret(name, item) if isinstance(item, str) else names_secret(name)

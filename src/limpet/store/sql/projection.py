@@ -63,12 +63,12 @@ class Projection:
         batch is, are written together."""
         made: set[bytes] = set()
         new: list[Event] = []
-        there = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
+        known = "SELECT 1 FROM memory WHERE id = ? AND retired_at IS NULL"
         for event in events:
             # Another device may have made the memory before under this id; not if the event has the memory's id, which
             # it got because no event had it.
             if event.type == "remembered" and event.memory not in made and (
-                event.id == event.memory or self._con.execute(there, (event.memory,)).get is None
+                event.id == event.memory or self._con.execute(known, (event.memory,)).get is None
             ):  # fmt: skip
                 made.add(event.memory)
                 new.append(event)
