@@ -407,8 +407,11 @@ def test_what_happened_in_a_time_brings_what_is_of_that_time(path, asked, days):
             memory.remember(text, valid_from=day, kind="episode")
         memory.work()
         found = memory.recall(asked)
-        assert {f"{one.valid_from:%Y-%m-%d}" for one in found.items} == days and found.relevant
-        assert len(found.items) == sum(day in days for day, _ in NOVEMBER)
+        within = [item for item in found.items if not item.outside]
+        assert {f"{item.valid_from:%Y-%m-%d}" for item in within} == days and found.relevant
+        assert found.items[: len(within)] == within and found.shape == "time"
+        assert len(within) == found.count == sum(day in days for day, _ in NOVEMBER)
+        assert [item.score for item in found.items] == sorted((item.score for item in found.items), reverse=True)
         none = memory.recall("What happened on March 3?")
         assert not none.relevant and len(none.items) > 1, "of a day of which nothing is known, the nearest are shown"
         named = memory.recall("What happened to the gateway on November 5?")
@@ -423,7 +426,7 @@ def test_what_was_believed_then_is_told_of_a_day(path):
         memory.correct(was, "The demo is on Friday")
         memory.work()
         clock.advance(days=1)
-        assert [one.id for one in memory.recall("What happened on November 4?").items] == [was]
+        assert [(one.id, one.outside) for one in memory.recall("What happened on November 4?", k=1).items] == [(was, False)]
 
 
 def test_a_question_about_last_tuesday_prefers_what_happened_then(memory, clock):

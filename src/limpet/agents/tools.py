@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 PREPARE_DEADLINE_MS = 2_000.0
 NOTHING_FITS = "Nothing that is remembered fits this message and its budget; recall asks for more."
 CUT = " The first is an excerpt, as all of it takes more than the budget: memory://{id} has it."
-# Results where none are named.
-RESULTS = 8
 # Shown instead of a text in quarantine: a model might obey it.
 GUARDED = "(withheld: it waits until your user has looked, with `limpet review`)"
 # The session of the current call: as its client's hooks name it, else of this process, else "".
@@ -165,7 +163,7 @@ class Tools:
     def recall(self, *, query: str, budget_tokens: int, sessions: bool = False, **given: Any) -> dict[str, Any]:
         narrowed = any(given.get(name) for name in given)
         given |= {name: given.get(name) or None for name in ("since", "until", "known_at")}
-        given |= {"budget_tokens": budget_tokens or None, "k": given.get("k", RESULTS)}
+        given["budget_tokens"] = budget_tokens or None
         results: Any = (self._memory.recall_sessions if sessions else self._memory.recall)(query, **given)
         # If nothing answers, only the nearest are worth their tokens.
         most = len(results) if results.relevant or narrowed else NEAREST
@@ -187,6 +185,8 @@ class Tools:
                 items = part
                 note += CUT.format(id=items[0]["id"])
             shown = {"items": items}
+            if results.count is not None:
+                more |= {"shape": results.shape, "count": results.count, "more": results.more}
             more["explained"] = None if results.explained is None else results.explained.as_dict()
         self._expose("recall", [(item["id"], tokens_of(str(item))) for item in items], caller.get())
         return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
@@ -399,6 +399,10 @@ class Tools:
 # -- answers
 
 
+# Fields of an item that are shown as in JSON, where they are there.
+_OF_ITEM = ("newer", "resolved_by", "before", "also_said", "outside")
+
+
 def _item(item: Item) -> dict[str, Any]:
     return _brief(
         {
@@ -406,7 +410,7 @@ def _item(item: Item) -> dict[str, Any]:
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
             "trust": item.trust if item.trust != item.origin else None,
-            **{k: v for k, v in item.as_dict().items() if k in ("newer", "resolved_by", "before", "also_said")},
+            **{name: value for name, value in item.as_dict().items() if name in _OF_ITEM},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005

@@ -28,7 +28,14 @@ LEFT_OUT_WIDTH = 150
 def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False) -> None:
     """Print the answer of `recall` and `list --related`. `names`: the items' short ids. `scopes`: show these too."""
     _note(answer)
+    in_short = answer.count is not None and answer.explained is None
     for rank, (item, name) in enumerate(zip(answer.items, names, strict=True), 1):
+        if item.outside and answer.relevant and not (rank > 1 and answer.items[rank - 2].outside):
+            line(f"\n{paint('outside of that time:', output.BOLD)}\n")
+        if in_short:
+            tables.listed_item(item, name, scopes=scopes)
+            _history(item)
+            continue
         if rank > 1:
             line("")
         _item(rank, item, name, item.scope if scopes else "")
@@ -69,8 +76,8 @@ def recalled_sessions(answer: SessionRecall, names: Sequence[str], budget_tokens
 
 
 def _note(answer: Recall | SessionRecall) -> None:
-    """Print on stdout, so that it is also in what is piped, that nothing answers the question."""
-    if answer.items and not answer.relevant:
+    """Print on stdout, so that it is also in what is piped, that nothing answers the question, or how many do."""
+    if answer.items and (not answer.relevant or getattr(answer, "count", None) is not None):
         line(paint(answer.note, YELLOW) + "\n")
 
 
@@ -102,14 +109,19 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
     marks += [f"source {item.source_state}"] * bool(item.source_state)
     if marks:
         line(MARGIN + paint("  ".join(map(flat, marks)), DIM))
-    for what, (id, other, *why) in item.history():
-        line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
-        for reason in why:
-            line(MARGIN + paint(cut(f"because: {flat(reason)}", LEFT_OUT_WIDTH), YELLOW))
+    _history(item)
     if item.disputed_by:
         line(MARGIN + paint(f"disputed: see {shorten_ids(', '.join(item.disputed_by))}", YELLOW))
     if item.why is not None:
         _why(item.why)
+
+
+def _history(item: Item) -> None:
+    """Print what replaced a memory, what it replaced and what was merged into it."""
+    for what, (id, other, *why) in item.history():
+        line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
+        for reason in why:
+            line(MARGIN + paint(cut(f"because: {flat(reason)}", LEFT_OUT_WIDTH), YELLOW))
 
 
 def _why(why: Trace) -> None:

@@ -27,12 +27,17 @@ def listed(memories: Sequence[Memory], memory: EveryDay, *, scopes: bool = False
     names = memory.abbreviate([each.id for each in memories])
     size = max(map(len, names), default=0)
     for each, name in zip(memories, names, strict=True):
-        text = in_a_line(each) + "".join("  #" + printable(topic) for topic in each.topics)
-        if marks := ", ".join(filter(None, (state_of(each), unconfirmed(each)))):
-            text = f"[{marks}] {text}"
-        if scopes:
-            text = f"{each.scope}: {text}"
-        entry(f"{name:<{size}}", f"{each.kind:<10}  {day(each.valid_from)}", text)
+        listed_item(each, f"{name:<{size}}", state_of(each), scopes=scopes)
+
+
+def listed_item(memory: Memory | Item, name: str, state: str = "", *, scopes: bool = False) -> None:
+    """Print a memory on a line. `name`: its short id; `state`: where it is not active."""
+    text = in_a_line(memory) + "".join("  #" + printable(topic) for topic in memory.topics)
+    if marks := ", ".join(filter(None, (state, unconfirmed(memory)))):
+        text = f"[{marks}] {text}"
+    if scopes:
+        text = f"{memory.scope}: {text}"
+    entry(name, f"{memory.kind:<10}  {day(memory.valid_from)}", text)
 
 
 def state_of(memory: Memory) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ..model.clock import Instant, MaybeInstant
-from ..model.dataclass import NamedTuple, dataclass, field
+from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, decoded, encode, rounded
 from ..model.ids import format_id
 from ..rank import adjust
@@ -19,13 +19,15 @@ from .lookup import INDEXED, source_states
 from .newer import Told, disputes, ended
 from .pack import Packed, pack
 from .plan import Plan, within_time
-from .relevance import IN_TIME, note
-from .score import Ranking, contributions, rank
+from .relevance import LIKELY, NONE_IN_TIME, note, several
+from .score import BELOW, Ranking, contributions, rank
+from .shape import MEMORY, OF_TIME, ONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..model.memory import Filter, Memory
     from ..store import Store
     from .explain import Explanation
     from .semantic import SemanticSearch
@@ -73,7 +75,7 @@ class Item(JsonForm):
     SHOWN = (
         "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
         "valid_from_us", "valid_to_us", "recorded_at_us", "session", "speaker", "metadata", "disputed_by", "newer",
-        "resolved_by", "before", "also_said", "source_state", "pinned", "why",
+        "resolved_by", "before", "also_said", "source_state", "pinned", "outside", "why",
     )  # fmt: skip
 
     id: str
@@ -105,6 +107,7 @@ class Item(JsonForm):
     why: Trace | None = field(default=None, metadata=OPTIONAL)
     source_state: str | None = field(default=None, metadata=OPTIONAL)  # of an indexed file: fresh, drifted or gone
     pinned: bool = field(default=False, metadata=OPTIONAL)
+    outside: bool = field(default=False, metadata=OPTIONAL)  # not of the time that was asked for
     valid_from = Instant("valid_from_us")
     valid_to = MaybeInstant("valid_to_us")
     recorded_at = Instant("recorded_at_us")
@@ -130,10 +133,19 @@ class Item(JsonForm):
 class Recall(JsonForm, Holds[Item]):
     """Memories by their scores, best first, and which signals could not be asked (`notes` says why)."""
 
-    SHOWN = ("query", "items", *HOW_IT_WENT, "explained")
+    SHOWN = ("query", "items", "shape", "count", "complete", "more", "overview", *HOW_IT_WENT, "explained")
 
     query: str
     items: list[Item]
+    # How the question was read: one, all, count, memory (it asks about the memory itself) or time.
+    shape: str = ONE
+    # How many answer, where more than one is asked for and that is known; whether these are all, and how many of them
+    # are not shown.
+    count: int | None = field(default=None, metadata=OPTIONAL)
+    complete: bool = True
+    more: int = 0
+    # Of a question about the memory: {"kinds": {kind: count}, "topics": {topic: count}, "text"}.
+    overview: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict, metadata=OPTIONAL)
     elapsed_ms: float = field(default=0.0, metadata=rounded(3))
@@ -171,41 +183,106 @@ def recall(
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
+    if plan.shape == MEMORY:
+        return _overview(store, plan)
     with store.snapshot(plan.deadline):
-        timed = within_time(semantic, plan)
-        candidates = find_candidates(store, semantic, timed, ended=True)
-        is_known = bool(candidates.table.rows)
-        if timed.in_time and not is_known:
-            candidates = find_candidates(store, semantic, plan, ended=True)  # the nearest are shown
-        else:
-            plan = timed
-        ranking = rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
-        packed = pack(store, candidates, ranking, plan)
-        traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
-        items = as_items(store, candidates, ranking, packed.places, plan, traces=traces, before=packed.before)
-        explained = None
-        if explain:
-            from .explain import explanation
+        timed = within_time(plan)
+        found = _found(store, semantic, plan, skip, thorough=thorough)
+        parts = [(plan, *found)]
+        if timed is not plan:
+            then = _found(store, semantic, timed, skip, thorough=thorough)
+            # What probably answers it may be of another time.
+            elsewhere = found[1].relevance >= LIKELY > then[1].relevance and _first(*found) not in then[0].table.ids
+            if then[1].order and not elsewhere:
+                _put_below(*then, *found)
+                parts = [(timed, *then), *parts]
+        items, also = list[Item](), dict[str, tuple[str, ...]]()
+        explained, left_out = None, False
+        for part, candidates, ranking in parts:
+            if (rest := plan.k - len(items)) and not (items and parts[0][2].answering):
+                packed = pack(store, candidates, ranking, replace(part, k=rest))
+                traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
+                items += as_items(
+                    store, candidates, ranking, packed.places, part, traces=traces, before=packed.before, within=timed
+                )
+                ids, left_out = list(map(format_id, candidates.table.ids)), left_out or packed.truncated
+                also |= {ids[i]: tuple([ids[other] for other in others]) for i, others in packed.also.items()}
+                if explain and explained is None:
+                    from .explain import explanation
 
-            explained = explanation(store, semantic, plan, candidates, packed, lower=len(ranking.order))
-    likely, relevant = (float(is_known), is_known) if timed.in_time else (ranking.relevance, ranking.relevant)
+                    explained = explanation(store, semantic, part, candidates, packed, lower=len(ranking.order))
+        first, candidates, ranking = parts[0]
+        shown = sum(not item.outside for item in items)
+        count = None
+        if ranking.answering:
+            count = len(ranking.answering) - sum(map(len, also.values()))
+        elif first is not plan and plan.shape == OF_TIME:
+            count = store.listings.count(timed.where)
+    likely, relevant = ranking.relevance, ranking.relevant
     said = note(likely, relevant, shown=items, missing=candidates.missing)
-    also = {}
-    for i, others in packed.also.items():
-        also[format_id(candidates.table.ids[i])] = tuple([format_id(candidates.table.ids[other]) for other in others])
+    if first is not plan or ranking.answering:
+        likely, relevant = 1.0, True
+    elif timed is not plan and plan.shape == OF_TIME and items:
+        relevant, said = likely >= LIKELY, NONE_IN_TIME
+    more = max(0, (count or 0) - shown)
     return Recall(
         query=plan.query,
         items=items,
+        shape=plan.shape,
+        count=count,
+        complete=not more and not ranking.unread,
+        more=more,
         missing=candidates.missing,
         notes=candidates.notes,
         elapsed_ms=(time.perf_counter() - plan.began) * 1000,
-        truncated=packed.truncated,
+        truncated=left_out,
         relevance=likely,
         relevant=relevant,
-        note=IN_TIME if plan.in_time else said,
+        note=said if count is None else several(plan.shape, shown, more, len(items) - shown, at_least=ranking.unread),
         explained=explained,
         also=also,
     )
+
+
+def _found(
+    store: Store, semantic: SemanticSearch | None, plan: Plan, skip: bytes | None, *, thorough: bool
+) -> tuple[Candidates, Ranking]:
+    candidates = find_candidates(store, semantic, plan, ended=True)
+    ranking = rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
+    if ranking.answering:
+        ranking.order = ranking.answering
+    return candidates, ranking
+
+
+def _first(candidates: Candidates, ranking: Ranking) -> bytes | None:
+    return candidates.table.ids[ranking.order[0]] if ranking.order else None
+
+
+def _put_below(upper: Candidates, first: Ranking, lower: Candidates, second: Ranking) -> None:
+    """Take what is in the first ranking out of the second, and lower what is left below all of the first."""
+    known = {upper.table.ids[i] for i in first.order}
+    second.order = [i for i in second.order if lower.table.ids[i] not in known]
+    over = max([second.scores[i] - first.scores[first.order[-1]] for i in second.order[:1]], default=-1.0)
+    second.add("outside", dict.fromkeys(second.order, -(over + BELOW)) if over >= 0 else {})
+
+
+def _overview(store: Store, plan: Plan) -> Recall:
+    """Answer a question about the memory itself."""
+    from .overview import counts, first_of_all, in_words
+
+    with store.snapshot(plan.deadline):
+        known, memories = counts(store, plan.where), first_of_all(store, plan)
+    text, total = in_words(**known), sum(known["kinds"].values())
+    items = []
+    for place, memory in enumerate(memories):
+        confidence = adjust.confidence_of(memory, plan.now)
+        word = adjust.confidence_word(memory, confidence)
+        items.append(_item(memory, 1 / (place + 1), confidence, word))
+    return Recall(
+        query=plan.query, items=items, shape=MEMORY, count=total, complete=total == len(items),
+        more=total - len(items), overview=known | {"text": text}, relevance=1.0, note=text,
+        elapsed_ms=(time.perf_counter() - plan.began) * 1000,
+    )  # fmt: skip
 
 
 def _traces(candidates: Candidates, ranking: Ranking, packed: Packed, plan: Plan) -> dict[int, Trace]:
@@ -226,8 +303,10 @@ def _traces(candidates: Candidates, ranking: Ranking, packed: Packed, plan: Plan
 def as_items(
     store: Store, candidates: Candidates, ranking: Ranking, places: Sequence[int], plan: Plan, *,
     traces: Mapping[int, Trace] = {}, before: Mapping[int, Sequence[int]] = {},
+    within: Plan | None = None,
 ) -> list[Item]:  # fmt: skip
-    """Return the candidates at some places as items. `before`: for each place those that it surely replaced."""
+    """Return the candidates at some places as items. `before`: for each place those that it surely replaced;
+    `within`: what did not begin in the time of its filter is outside."""
     memories = candidates.memories(store, places)
     warned = candidates.warnings(store, places)
     disputed = disputes(store, plan, memories, warned) if warned else {}
@@ -239,18 +318,28 @@ def as_items(
         confidence = adjust.confidence_of(prior, plan.now)
         more = _changes(store, candidates, ranking, i, before.get(i, ())) if i in ranking.changed or i in before else {}
         items.append(
-            Item(
-                id=memory.id, kind=memory.kind, content=memory.content, scope=memory.scope, score=ranking.scores[i],
-                confidence=confidence, confidence_word=adjust.confidence_word(prior, confidence),
-                topics=memory.topics, key=memory.key, origin=memory.origin, trust=memory.trust,
-                valid_from_us=memory.valid_from_us, valid_to_us=memory.valid_to_us,
-                recorded_at_us=memory.created_at_us, session=memory.session, speaker=memory.speaker,
-                metadata=memory.metadata, disputed_by=disputed.get(memory.id, ()), why=traces.get(i),
-                source_state=states.get(memory.id), pinned=memory.pinned,
+            _item(
+                memory, ranking.scores[i], confidence, adjust.confidence_word(prior, confidence),
+                disputed_by=disputed.get(memory.id, ()), why=traces.get(i), source_state=states.get(memory.id),
+                outside=within is not None and not _in_time(memory, within.where),
                 also_said=tuple(candidates.also_said.get(i, ())), **more,
             )
         )  # fmt: skip
     return items
+
+
+def _in_time(memory: Memory, where: Filter) -> bool:
+    since, until = where.since, where.until
+    return (since is None or memory.valid_from_us >= since) and (until is None or memory.valid_from_us < until)
+
+
+def _item(memory: Memory, score: float, confidence: float, word: str, **more: Any) -> Item:
+    return Item(
+        id=memory.id, kind=memory.kind, content=memory.content, scope=memory.scope, score=score, confidence=confidence,
+        confidence_word=word, topics=memory.topics, key=memory.key, origin=memory.origin, trust=memory.trust,
+        valid_from_us=memory.valid_from_us, valid_to_us=memory.valid_to_us, recorded_at_us=memory.created_at_us,
+        session=memory.session, speaker=memory.speaker, metadata=memory.metadata, pinned=memory.pinned, **more,
+    )  # fmt: skip
 
 
 def _changes(store: Store, candidates: Candidates, ranking: Ranking, i: int, before: Sequence[int]) -> dict[str, Any]:

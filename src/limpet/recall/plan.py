@@ -14,12 +14,11 @@ from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..model.memory import Filter
 from ..text.dates import asks_when, stretch
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .semantic import SemanticSearch
+from .shape import OF_TIME, ONE, SEVERAL, shape_of
 
 MAX_RESULTS = 1_000
+# Results of a question that nobody gave a number for, and of one that asks for all or how many.
+USUAL, MOST_OF_SEVERAL = 10, 50
 # More tokens or milliseconds than any answer has: a larger number is a mistake, and too large for a float.
 MOST = 10**9
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
@@ -46,8 +45,8 @@ class Plan:
     lexical_only: bool
     without: frozenset[str]
     began: float  # when it was asked, as `time.perf_counter` has it
+    shape: str = ONE  # of the answer, one of `shape.SHAPES`
     timeless: bool = False  # no time was given: the question's own words may name one
-    in_time: bool = False  # it asks for what happened in a time that it names, and for nothing else
     unembedded: int | None = 0  # texts left without a vector for lack of time; None: not even counted
     unembedded_why: str = ""  # another reason than the time
 
@@ -60,17 +59,24 @@ def make_plan(
     query: str,
     where: Filter,
     *,
-    k: int,
+    k: int | None,
     now: int,
     deadline_ms: float | None,
     budget_tokens: int | None,
     lexical_only: bool,
     without: frozenset[str],
     timeless: bool = False,
+    shape: str | None = None,
 ) -> Plan:
-    """Check the request. Raises BadInput."""
+    """Check the request, and read the shape of its answer unless it is given. `k`: by that shape where it is None.
+
+    Raises BadInput.
+    """
     if not isinstance(query, str):
         raise BadInput(f"query must be text, not {type(query).__name__}")
+    shape = shape or shape_of(query)
+    if k is None:
+        k = MOST_OF_SEVERAL if shape in SEVERAL else USUAL
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_RESULTS:
         raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r:.60}")
     for name, value, least in (("deadline_ms", deadline_ms, 1e-9), ("budget_tokens", budget_tokens, 1)):
@@ -94,6 +100,7 @@ def make_plan(
         lexical_only=lexical_only,
         without=without,
         began=time.perf_counter(),
+        shape=shape,
         timeless=timeless,
     )
 
@@ -125,14 +132,6 @@ _OF_AGENT = (
     r"|\b(?:hast|hattest|hättest) du\b|\bdu (?:\w+ ){0,6}(?:hast|hattest)\b|\bhaben sie mir\b"
     r"|\bdein(?:e[mnr]?)? (?:\w+ )?(?:rat|vorschl[aä]g\w*|empfehlung\w*|tipps?|antwort|liste|rezept|idee|erklärung)\b"
     r"|\berinner\w* mich\b|\bunser\w* (?:letzte[nrms]?|vorige[nrms]?|frühere[nrms]?) (?:gespräch|unterhaltung|chat)\b"
-)
-# Asks for something that is counted, added, listed or put in order: it is told in several places.
-_SEVERAL = (
-    r"\bhow (?:many|much|often)\b|\b(?:in total|altogether|total(?: number)?|all told)\b"
-    r"|\b(?:in (?:what|which) order|the order (?:of|in which))\b"
-    r"|^\W*(?:list|name|enumerate)\b|\b(?:list|name) (?:all|every)\b"
-    r"|\bwie (?:viele?|oft)\b|\binsgesamt\b|\bin welcher reihenfolge\b"
-    r"|\bcu[aá]nt[oa]s?\b|\ben total\b|\ben qu[eé] orden\b|\bcombien\b|\bau total\b|\bdans quel ordre\b"
 )
 
 
@@ -174,25 +173,11 @@ def asks_of_agent(query: str) -> bool:
     return _has(_OF_AGENT, query)
 
 
-def asks_for_several(query: str) -> bool:
-    """Return whether a question counts, adds or lists: its answer is told in several places."""
-    return _has(_SEVERAL, query)
-
-
-# What a question asks beside its time if it asks for nothing else, and how near by meaning it is then to one of these.
-# Of 28 such questions 19 are nearer; of 20 that ask for something in a time none is above .32, and none of 2,330 by
-# others is nearer.
-_OF_A_TIME, ONLY_TIME = ("What happened?", "What did we do?", "What is there about that day?"), 0.42
-
-
-def within_time(semantic: SemanticSearch | None, plan: Plan) -> Plan:
-    """Return the plan for the memories that began in the time which its question names, as they held then, if it asks
-    for nothing else and the caller gave no time."""
-    named = stretch(plan.query[:READ], plan.at) if plan.timeless and semantic is not None else None
-    if semantic is None or named is None:
+def within_time(plan: Plan) -> Plan:
+    """Return the plan for the memories that began in the time which its question names, as they held then, if what it
+    asks for is chosen by that time and the caller gave none."""
+    named = stretch(plan.query[:READ], plan.at) if plan.timeless and plan.shape in (OF_TIME, *SEVERAL) else None
+    if named is None:
         return plan
-    start, end, rest = named
-    if semantic.likeness(plan, rest.rstrip(" ?!.") + "?", _OF_A_TIME) < ONLY_TIME:
-        return plan
-    where = replace(plan.where, since=start, until=end, as_of=min(plan.at, end - 1))
-    return replace(plan, where=where, in_time=True)
+    start, end = named
+    return replace(plan, where=replace(plan.where, since=start, until=end, as_of=min(plan.at, end - 1)))

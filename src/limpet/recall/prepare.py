@@ -24,6 +24,7 @@ from .candidates import Candidates, find_candidates
 from .choose import MOST, Entries, choose
 from .plan import Plan
 from .score import Ranking, rank
+from .shape import MEMORY
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -69,6 +70,7 @@ def prepare(
     Reads one state of the store; the same store, plan and `now` give the same brief.
     """
     started = time.perf_counter()
+    full = full or plan.shape == MEMORY
     with store.snapshot(plan.deadline):
         entries = Entries()
         candidates, relevant = _matches(store, semantic, plan, entries)

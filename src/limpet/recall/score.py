@@ -29,8 +29,8 @@ from ..rank.weights import WEIGHTS
 from ..text.describe import labels, searchable
 from ..text.excerpt import excerpt, nearest, parts, words_of
 from .newer import Told, asked_for, ended, past_end, replacements
-from .plan import asks_for_several
 from .relevance import relevance
+from .shape import SEVERAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class Ranking:
     judged: Mapping[int, float] = field(default_factory=dict)  # what the judge says of those it has read
     # Of a candidate the newer one that changed it, and what a model said: (place, "replaces sure").
     changed: dict[int, tuple[int, str]] = field(default_factory=dict)
+    answering: list[int] = field(default_factory=list)  # where several are asked for: those that answer by the judge
+    unread: bool = False  # more of them may answer, which it has not read
     relevance: float = 0.0  # the probability that something here answers the query
     relevant: bool = False  # whether that is enough
 
@@ -118,6 +120,9 @@ def rank(
         if what != "asked":
             ranking.changed[older] = newer, what
     ranking.add("unconfirmed", _unconfirmed(candidates, ranking, plan))
+    if plan.shape in SEVERAL and read:
+        ranking.answering = [i for i in ranking.order if ranking.judged.get(i, -math.inf) >= C.SEVERAL_FROM]
+        ranking.unread = len(read) == C.SEVERAL_JUDGED and len(unread) > 0
     return ranking
 
 
@@ -197,7 +202,7 @@ def _alike(candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, fl
     mean = sum(known) / len(known) if known else 0.0  # of what was not compared, or waits for its vector
     gains = {i: ALIKE * (mean if cosine is None else cosine) for i, cosine in zip(rest, near, strict=False)}
     gains |= dict.fromkeys(rest[OTHERS:], ALIKE * mean)
-    if asks_for_several(plan.query):
+    if plan.shape in SEVERAL:
         seen = Counter(candidates.table.sessions[i] for i in order[:STAYING])
         for i in sorted(rest, key=lambda i: -scores[i] - gains[i]):
             if session := candidates.table.sessions[i]:
@@ -212,23 +217,30 @@ def read_by_judge(
     *, thorough: bool = False,
 ) -> None:  # fmt: skip
     """Let the relevance judge (vectors/judge.py) read the first results, if it can be asked, for the log-odds that each
-    answers the question; if it doubts them all, it reads on. Set the relevance of the ranking."""
+    answers the question. It reads on if it doubts them all; where several are asked for, as long as some of a step
+    answer. Set the relevance of the ranking."""
     order = ranking.order
     asked = parts(plan.query)  # of a long message the part that speaks of the result: the judge knows questions
     first = max(C.JUDGED_THOROUGHLY, plan.k) if thorough else C.JUDGED
+    steps = [order[:first], order[first : C.JUDGED_IN_DOUBT]]
+    if plan.shape in SEVERAL:
+        steps = [order[start : start + C.SEVERAL_STEP] for start in range(0, C.SEVERAL_JUDGED, C.SEVERAL_STEP)]
     read: dict[int, float] = {}
-    for some in (order[:first], order[first : C.JUDGED_IN_DOUBT]):
+    for some in steps:
         judge = None if semantic is None or candidates.hits is None else semantic.judge(plan, asked_for=thorough)
-        if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
+        if judge is None or not some:
             break
         also = [candidates.also_said.get(i, ()) for i in some]
         before = [ended(store, candidates, candidates.before.get(i, ())) for i in some]
         texts = passages(plan.query, candidates.memories(store, some), also, before)
         try:
-            read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
+            odds = judge.scores([nearest(asked, text) for text in texts], texts)
         except EmbedderUnavailable as error:
             candidates.miss("judge", error.message)
             read = {}
+            break
+        read |= zip(some, odds, strict=True)
+        if max(odds) < C.SEVERAL_FROM if plan.shape in SEVERAL else max(odds) >= C.JUDGE_DOUBTS:
             break
     ranking.judged = read
     ranking.relevance, ranking.relevant = relevance(store, candidates, ranking, plan)

@@ -223,17 +223,6 @@ class SemanticSearch:
         scan.calibration = calibration_of(row)
         return scan
 
-    def likeness(self, plan: Plan, text: str, others: Sequence[str]) -> float:
-        """Return the cosine of a text with the nearest of others, on the fitted scale; 0 without time to embed them."""
-        rows = self._store.vectors.embedders()
-        if not rows or (plan.remaining() < LOAD_SECONDS and not self.can_answer()):
-            return 0.0
-        with suppress(EmbedderUnavailable), self._lock:
-            embedder, row = self._for_reading(plan, rows)
-            vectors = embedder.by(time.monotonic() + OTHERS_SHARE * plan.remaining()).embed_passages([text, *others])
-            return calibration_of(row).of_texts(float((vectors[1:] @ vectors[0]).max()))
-        return 0.0
-
     def _no_vector(self, plan: Plan) -> None:
         """Raise EmbedderUnavailable for a search without vectors, with a reason; not if only other scopes wait."""
         why = plan.unembedded_why or self._store.jobs.last_error("embed")

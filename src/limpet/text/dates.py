@@ -83,9 +83,9 @@ def mentioned(text: str) -> Mentioned:
 
 
 @lru_cache(maxsize=8)  # each step of a recall asks
-def stretch(text: str, now: int) -> tuple[int, int, str] | None:
-    """Return the one stretch of time that a text names, [start, end) in microseconds UTC, and the text without its
-    words; None if it names none or several. A date without a year is the latest one, of the last MOST_DAYS days."""
+def stretch(text: str, now: int) -> tuple[int, int] | None:
+    """Return the one stretch of time that a text names, [start, end) in microseconds UTC; None if it names none or
+    several. A date without a year is the latest one, of the last MOST_DAYS days."""
     text, when = text[:2_000], mentioned(text)
     stretches = [] if any(when[:3]) else spans(text, now)
     if not stretches and max(map(len, when)) == 1:
@@ -98,11 +98,7 @@ def stretch(text: str, now: int) -> tuple[int, int, str] | None:
         stretches = (
             [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)] if run else []
         )
-    if len(stretches) != 1:
-        return None
-    for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_ALONE, _YEAR, _AGO, _PAST, _NAMED, _WEEKDAY, _DAYS_NEAR):
-        text = _compiled(pattern).sub(" ", text)
-    return *stretches[0], " ".join(text.split())
+    return stretches[0] if len(stretches) == 1 else None
 
 
 def spans(text: str, now: int) -> list[tuple[int, int]]:

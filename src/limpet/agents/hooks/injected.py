@@ -120,12 +120,14 @@ def offered(
 
     What somebody pinned, prefers or wants is never held out.
     """
-    kept = [item for item in _kept(results, message) if may_be_shown(item)]
+    every = results.items if results.overview else _kept(results, message)
+    kept = [item for item in every if may_be_shown(item)]
     eligible = {item.id for item in kept if not item.pinned and item.kind not in ("preference", "goal")}
     drawn = frozenset(eligible) if holdout.share else frozenset[str]()
     withheld = tuple(item.id for item in kept if item.id in drawn and holdout.holds_back(item.id))
     lines = list(lines_of((item for item in kept if item.id not in withheld), abbreviate))
-    return Offer([Section("", lines)], budget, withheld=withheld, drawn=drawn)
+    about = str(results.overview["text"]) if results.overview else ""
+    return Offer([Section(about, lines)], budget, withheld=withheld, drawn=drawn)
 
 
 def _kept(results: Recall, message: str) -> list[Item]:

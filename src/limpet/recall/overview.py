@@ -1,0 +1,58 @@
+"""The answer to a question about the memory itself ("what do you know about me?"): what there is of what, and first
+what stands, then what is used most, then the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from ..model.errors import counted
+from ..model.memory import FOREIGN
+from ..rank import constants as C
+from .pack import fit, tokens_of
+from .plan import Plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.memory import Filter, Memory
+    from ..store import Store
+
+# Kinds, and topics, that are named.
+NAMED = 20
+HOW = "`limpet list` shows all, `limpet list --by topic` and `--by entity` what they are about."
+
+
+def counts(store: Store, where: Filter) -> dict[str, dict[str, int]]:
+    """Return how many memories there are of each kind and of each of the commonest topics, the most first."""
+    of = {"kinds": store.listings.count_kinds(where)}
+    topics = store.listings.count_by(where, ("topic",))
+    return of | {"topics": {topic: count for (topic,), count in list(topics.items())[:NAMED]}}
+
+
+def in_words(kinds: dict[str, int], topics: dict[str, int]) -> str:
+    """Return the counts in a sentence."""
+    if not kinds:
+        return "Nothing is remembered here yet."
+    text = f"{counted(sum(kinds.values()), 'memory')}: {_listed(kinds)}"
+    return f"{text}; topics: {_listed(topics)}. {HOW}" if topics else f"{text}. {HOW}"
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in list(counts.items())[:NAMED])
+
+
+def first_of_all(store: Store, plan: Plan) -> list[Memory]:
+    """Return what stands in every brief, what is used most and the newest, at most `plan.k` and within the budget."""
+    where, most = plan.where, plan.k
+    scopes = () if where.narrows else where.scopes or ()
+    standing = [num for _, num in store.listings.standing(scopes, at=plan.at, limit=most)] if scopes else []
+    used = store.listings.most_used(where, limit=most)
+    newest = [row.num for row in store.listings.lately(where, after=0, limit=most)]
+    rows = list(dict.fromkeys(chain(standing, used, newest)))
+    memories = [memory for memory in store.memories.by_rows(rows) if memory.trust not in FOREIGN][:most]
+    return memories if plan.budget_tokens is None else list(_within(memories, plan.budget_tokens))
+
+
+def _within(memories: list[Memory], budget: int) -> Iterable[Memory]:
+    costs = [C.TOKENS_PER_ITEM + tokens_of(memory.content) for memory in memories]
+    return (memories[i] for i in fit([1 / (place + 1) for place in range(len(costs))], costs, budget))
