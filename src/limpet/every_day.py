@@ -161,9 +161,9 @@ class EveryDay:
         """Return the memories that matter for `query`, best first: those of this scope and `global`, held true at
         `as_of` (default: now) as the store knew them at `known_at` (default: now). `kind`: one or several; `topics` and
         `metadata`: all of them, and a value None asks for memories without that name; `since` and `until` limit
-        `valid_from`. `scope`: another one than this. `k`: how many at most; by default 10, and 50 for a question that
-        asks for all, or how many, of which all that answer are returned. One that asks what is remembered at all gets
-        an `overview`, one for what happened in a time the memories of it.
+        `valid_from`. `scope`: another one than this. `k`: how many at most; by default 10, and 20 for a question that
+        asks for all, or how many. One that asks what is remembered at all gets an `overview`, one for what happened in
+        a time the memories of it first.
 
         `budget_tokens` limits what comes back, `deadline_ms` how long it takes: signals that would come too late are
         named in `missing`. `trace`: each item tells how its score arose; `explain`: also how the question was read and

@@ -230,7 +230,7 @@ VERBS = (
         name="recall", group=EVERY_DAY, about="find the memories that matter for a question, best first", run=_recall,
         arguments=(
             arg("QUERY", "what you want to know, in your own words; - reads stdin", words=True),
-            arg("-k COUNT", "how many memories at most, or sessions (default: 10, all: 50, sessions: 5)", type=int),
+            arg("-k COUNT", "how many memories at most, or sessions (default: 10, of lists 20, sessions: 5)", type=int),
             arg("--sessions", "sessions in place of memories, each with its best three as evidence"),
             *FILTERS, *TIMES,
             arg("--budget TOKENS", "fit the answer into so many tokens", type=int),

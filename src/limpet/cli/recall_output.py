@@ -28,7 +28,7 @@ LEFT_OUT_WIDTH = 150
 def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False) -> None:
     """Print the answer of `recall` and `list --related`. `names`: the items' short ids. `scopes`: show these too."""
     _note(answer)
-    in_short = answer.count is not None and answer.explained is None
+    in_short = answer.shape != "one" and answer.explained is None
     for rank, (item, name) in enumerate(zip(answer.items, names, strict=True), 1):
         if item.outside and answer.relevant and not (rank > 1 and answer.items[rank - 2].outside):
             line(f"\n{paint('outside of that time:', output.BOLD)}\n")

@@ -69,9 +69,6 @@ JUDGED, JUDGE_WEIGHT = 3, 1.0
 # there is none, which more results show. So for a third of the own set's questions and half of the notes'.
 # test_judge.py.
 JUDGE_DOUBTS, JUDGED_IN_DOUBT = -1.0, 8
-# Where several are asked for, or how many: the log-odds from which one of them answers; and it reads on by so many as
-# long as one of a step does, up to so many. Chosen on the open half of tests/quality/lists.jsonl. test_lists.py.
-SEVERAL_FROM, SEVERAL_STEP, SEVERAL_JUDGED = 0.0, 16, 64
 # Results that it reads when a caller asks it to be thorough, as hooks do.
 JUDGED_THOROUGHLY = 10
 

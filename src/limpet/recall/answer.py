@@ -19,9 +19,9 @@ from .lookup import INDEXED, source_states
 from .newer import Told, disputes, ended
 from .pack import Packed, pack
 from .plan import Plan, within_time
-from .relevance import LIKELY, NONE_IN_TIME, note, several
+from .relevance import LIKELY, MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
 from .score import BELOW, Ranking, contributions, rank
-from .shape import MEMORY, OF_TIME, ONE
+from .shape import MEMORY, OF_TIME, ONE, SEVERAL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ class Recall(JsonForm, Holds[Item]):
     items: list[Item]
     # How the question was read: one, all, count, memory (it asks about the memory itself) or time.
     shape: str = ONE
-    # How many answer, where more than one is asked for and that is known; whether these are all, and how many of them
-    # are not shown.
+    # How many there are of the time that is asked for, or at all; whether nothing else may answer; how many of the
+    # counted ones are not shown.
     count: int | None = field(default=None, metadata=OPTIONAL)
     complete: bool = True
     more: int = 0
@@ -197,48 +197,47 @@ def recall(
                 _put_below(*then, *found)
                 parts = [(timed, *then), *parts]
         items, also = list[Item](), dict[str, tuple[str, ...]]()
-        explained, left_out = None, False
+        explained, truncated = None, False
         for part, candidates, ranking in parts:
-            if (rest := plan.k - len(items)) and not (items and parts[0][2].answering):
+            if rest := plan.k - len(items):
                 packed = pack(store, candidates, ranking, replace(part, k=rest))
                 traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
                 items += as_items(
                     store, candidates, ranking, packed.places, part, traces=traces, before=packed.before, within=timed
                 )
-                ids, left_out = list(map(format_id, candidates.table.ids)), left_out or packed.truncated
+                ids, truncated = list(map(format_id, candidates.table.ids)), truncated or packed.truncated
                 also |= {ids[i]: tuple([ids[other] for other in others]) for i, others in packed.also.items()}
                 if explain and explained is None:
                     from .explain import explanation
 
                     explained = explanation(store, semantic, part, candidates, packed, lower=len(ranking.order))
-        first, candidates, ranking = parts[0]
-        shown = sum(not item.outside for item in items)
-        count = None
-        if ranking.answering:
-            count = len(ranking.answering) - sum(map(len, also.values()))
-        elif first is not plan and plan.shape == OF_TIME:
-            count = store.listings.count(timed.where)
-    likely, relevant = ranking.relevance, ranking.relevant
+        is_timed, candidates, ranking = parts[0][0] is not plan, *parts[0][1:]
+        by_time = plan.shape == OF_TIME and timed is not plan
+        count = store.listings.count(timed.where) if by_time and is_timed else None
+    more = max(0, (count or 0) - sum(not item.outside for item in items))
+    complete = not more and not truncated and (is_timed or len(ranking.order) <= plan.k)
+    likely, relevant = (1.0, True) if count else (ranking.relevance, ranking.relevant)
     said = note(likely, relevant, shown=items, missing=candidates.missing)
-    if first is not plan or ranking.answering:
-        likely, relevant = 1.0, True
-    elif timed is not plan and plan.shape == OF_TIME and items:
+    if count:
+        said = in_time(more, sum(item.outside for item in items))
+    elif by_time and items:
         relevant, said = likely >= LIKELY, NONE_IN_TIME
-    more = max(0, (count or 0) - shown)
+    elif plan.shape in SEVERAL and relevant and not complete:
+        said = MORE_MAY_ANSWER
     return Recall(
         query=plan.query,
         items=items,
         shape=plan.shape,
         count=count,
-        complete=not more and not ranking.unread,
+        complete=complete,
         more=more,
         missing=candidates.missing,
         notes=candidates.notes,
         elapsed_ms=(time.perf_counter() - plan.began) * 1000,
-        truncated=left_out,
+        truncated=truncated,
         relevance=likely,
         relevant=relevant,
-        note=said if count is None else several(plan.shape, shown, more, len(items) - shown, at_least=ranking.unread),
+        note=said,
         explained=explained,
         also=also,
     )
@@ -248,10 +247,7 @@ def _found(
     store: Store, semantic: SemanticSearch | None, plan: Plan, skip: bytes | None, *, thorough: bool
 ) -> tuple[Candidates, Ranking]:
     candidates = find_candidates(store, semantic, plan, ended=True)
-    ranking = rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
-    if ranking.answering:
-        ranking.order = ranking.answering
-    return candidates, ranking
+    return candidates, rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
 
 
 def _first(candidates: Candidates, ranking: Ranking) -> bytes | None:
@@ -281,6 +277,7 @@ def _overview(store: Store, plan: Plan) -> Recall:
     return Recall(
         query=plan.query, items=items, shape=MEMORY, count=total, complete=total == len(items),
         more=total - len(items), overview=known | {"text": text}, relevance=1.0, note=text,
+        truncated=plan.budget_tokens is not None and len(items) < min(plan.k, total),
         elapsed_ms=(time.perf_counter() - plan.began) * 1000,
     )  # fmt: skip
 

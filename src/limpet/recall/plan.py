@@ -17,8 +17,9 @@ from ..text.dates import asks_when, stretch
 from .shape import OF_TIME, ONE, SEVERAL, shape_of
 
 MAX_RESULTS = 1_000
-# Results of a question that nobody gave a number for, and of one that asks for all or how many.
-USUAL, MOST_OF_SEVERAL = 10, 50
+# Results of a question that nobody gave a number for, and of one that asks for all or how many: what belongs to those
+# is seldom all among the first ten (tests/quality/lists.jsonl).
+USUAL, OF_SEVERAL = 10, 20
 # More tokens or milliseconds than any answer has: a larger number is a mistake, and too large for a float.
 MOST = 10**9
 # Characters of a query that are read; the rest of a very long one adds noise, not meaning.
@@ -76,7 +77,7 @@ def make_plan(
         raise BadInput(f"query must be text, not {type(query).__name__}")
     shape = shape or shape_of(query)
     if k is None:
-        k = MOST_OF_SEVERAL if shape in SEVERAL else USUAL
+        k = OF_SEVERAL if shape in SEVERAL else USUAL
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_RESULTS:
         raise BadInput(f"k must be from 1 to {MAX_RESULTS}, not {k!r:.60}")
     for name, value, least in (("deadline_ms", deadline_ms, 1e-9), ("budget_tokens", budget_tokens, 1)):

@@ -10,12 +10,10 @@ import math
 import re
 from collections.abc import Container, Sequence
 
-from ..model.errors import counted
 from ..rank import relevance_weights as W
 from ..rank.weights import WEIGHTS
 from ..text.describe import latin_share
 from ..vectors.wordpiece import wordpiece
-from .shape import OF_TIME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +62,7 @@ ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The f
 UNKNOWN_LANGUAGE = 0.49
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IN_TIME = "These are of the time that the question names"
+MORE_MAY_ANSWER = "These are the nearest, and more may answer: -k shows more."
 NONE_IN_TIME = "Nothing here is of the time that the question names; the nearest are shown."
 IRRELEVANT, NOTHING = "Nothing here answers this well; the nearest are shown.", "Nothing was found."
 # So many are shown if nothing answers the question, unless it has a filter, which asks for what there is.
@@ -115,17 +114,12 @@ def note(value: float, relevant: bool, *, shown: object, missing: Container[str]
     return ANSWERED if value >= LIKELY else MAY_ANSWER
 
 
-def several(shape: str, shown: int, more: int, outside: int, *, at_least: bool) -> str:
-    """Return the sentence about an answer of several memories: how many they are, and how many are not shown.
-    `outside`: how many of those shown are not of the time that was asked for."""
-    if shape == OF_TIME:
-        if more:
-            return f"{IN_TIME}; {more} more of them: `limpet list --since ... --until ...`."
-        return f"{IN_TIME}; the last {outside} are not." if outside else f"{IN_TIME}."
-    many = counted(shown + more, "memory")
+def in_time(more: int, outside: int) -> str:
+    """Return the sentence about what is of the time that was asked for. `more`: how many of it are not shown;
+    `outside`: how many are shown that are not of it."""
     if more:
-        return f"{many} answer this, {shown} of them shown: -k shows more."
-    return f"{'At least ' * at_least}{many} answer{'s' * (shown == 1)} this."
+        return f"{IN_TIME}; {more:,} more of it: `limpet list --since ... --until ...`."
+    return f"{IN_TIME}; the last {outside:,} are not." if outside else f"{IN_TIME}."
 
 
 def features(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[str, float]:

@@ -74,8 +74,6 @@ class Ranking:
     judged: Mapping[int, float] = field(default_factory=dict)  # what the judge says of those it has read
     # Of a candidate the newer one that changed it, and what a model said: (place, "replaces sure").
     changed: dict[int, tuple[int, str]] = field(default_factory=dict)
-    answering: list[int] = field(default_factory=list)  # where several are asked for: those that answer by the judge
-    unread: bool = False  # more of them may answer, which it has not read
     relevance: float = 0.0  # the probability that something here answers the query
     relevant: bool = False  # whether that is enough
 
@@ -120,9 +118,6 @@ def rank(
         if what != "asked":
             ranking.changed[older] = newer, what
     ranking.add("unconfirmed", _unconfirmed(candidates, ranking, plan))
-    if plan.shape in SEVERAL and read:
-        ranking.answering = [i for i in ranking.order if ranking.judged.get(i, -math.inf) >= C.SEVERAL_FROM]
-        ranking.unread = len(read) == C.SEVERAL_JUDGED and len(unread) > 0
     return ranking
 
 
@@ -217,30 +212,23 @@ def read_by_judge(
     *, thorough: bool = False,
 ) -> None:  # fmt: skip
     """Let the relevance judge (vectors/judge.py) read the first results, if it can be asked, for the log-odds that each
-    answers the question. It reads on if it doubts them all; where several are asked for, as long as some of a step
-    answer. Set the relevance of the ranking."""
+    answers the question; if it doubts them all, it reads on. Set the relevance of the ranking."""
     order = ranking.order
     asked = parts(plan.query)  # of a long message the part that speaks of the result: the judge knows questions
     first = max(C.JUDGED_THOROUGHLY, plan.k) if thorough else C.JUDGED
-    steps = [order[:first], order[first : C.JUDGED_IN_DOUBT]]
-    if plan.shape in SEVERAL:
-        steps = [order[start : start + C.SEVERAL_STEP] for start in range(0, C.SEVERAL_JUDGED, C.SEVERAL_STEP)]
     read: dict[int, float] = {}
-    for some in steps:
+    for some in (order[:first], order[first : C.JUDGED_IN_DOUBT]):
         judge = None if semantic is None or candidates.hits is None else semantic.judge(plan, asked_for=thorough)
-        if judge is None or not some:
+        if judge is None or not some or max(read.values(), default=-math.inf) >= C.JUDGE_DOUBTS:
             break
         also = [candidates.also_said.get(i, ()) for i in some]
         before = [ended(store, candidates, candidates.before.get(i, ())) for i in some]
         texts = passages(plan.query, candidates.memories(store, some), also, before)
         try:
-            odds = judge.scores([nearest(asked, text) for text in texts], texts)
+            read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
         except EmbedderUnavailable as error:
             candidates.miss("judge", error.message)
             read = {}
-            break
-        read |= zip(some, odds, strict=True)
-        if max(odds) < C.SEVERAL_FROM if plan.shape in SEVERAL else max(odds) >= C.JUDGE_DOUBTS:
             break
     ranking.judged = read
     ranking.relevance, ranking.relevant = relevance(store, candidates, ranking, plan)

@@ -81,7 +81,8 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     memory = context.memory(id)
     plan = _plan(
         context, memory.content[:2_000], context.filter(), k=k, deadline_ms=RELATED_MS, budget_tokens=None,
-        lexical_only=False, timeless=False, without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
+        lexical_only=False, timeless=False, shape="one",
+        without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
     )  # fmt: skip
     result = _answered(context, plan, partial(recall, skip=parse_id(memory.id)))
     # Near memories answer no question: there is nothing to withhold.

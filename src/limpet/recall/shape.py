@@ -18,7 +18,7 @@ from zlib import crc32
 ONE, ALL, COUNT, MEMORY, OF_TIME = SHAPES = ("one", "all", "count", "memory", "time")
 SEVERAL = (ALL, COUNT)
 # Probability from which a question has another shape than one. Chosen on questions of held-back authors.
-SHAPED_FROM = 0.5
+SHAPED_FROM = 0.4
 # Of a long message its first and last words.
 ENDS = 30
 RUNS = (3, 4, 5)
