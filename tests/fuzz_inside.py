@@ -19,7 +19,8 @@ from limpet.features.transfer.records import TransferReport
 from limpet.features.transfer.service import records
 from limpet.model.errors import LimpetError
 from limpet.model.times import parse_time
-from limpet.recall.plan import asks_for_several, asks_now, asks_of_agent, asks_past, intent
+from limpet.recall.plan import asks_now, asks_of_agent, asks_past, intent
+from limpet.recall.shape import shape_of
 from limpet.text import blocks, dates, describe, entities, excerpt, instructions, secrets, turns
 from tests.flows import hook_inputs
 from tests.fuzz_values import PLAIN, damaged, request, sayable, text, value
@@ -196,7 +197,7 @@ class Texts(Target):
             blocks.one_line(said), blocks.strip_blocks(said), turns.first_sentence(said)
         entities.entities(one), describe.with_grams(one), list(sentences(one))
         excerpt.excerpt(one, excerpt.words_of(other), 60)
-        intent(one), asks_now(one), asks_past(one), asks_of_agent(one), asks_for_several(one)
+        intent(one), asks_now(one), asks_past(one), asks_of_agent(one), shape_of(one)
         return True
 
 

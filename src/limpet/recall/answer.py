@@ -19,7 +19,7 @@ from .lookup import INDEXED, source_states
 from .newer import Told, disputes, ended
 from .pack import Packed, pack
 from .plan import Plan, within_time
-from .relevance import LIKELY, MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
+from .relevance import MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
 from .score import BELOW, Ranking, contributions, rank
 from .shape import MEMORY, OF_TIME, ONE, SEVERAL
 
@@ -191,9 +191,7 @@ def recall(
         parts = [(plan, *found)]
         if timed is not plan:
             then = _found(store, semantic, timed, skip, thorough=thorough)
-            # What probably answers it may be of another time.
-            elsewhere = found[1].relevance >= LIKELY > then[1].relevance and _first(*found) not in then[0].table.ids
-            if then[1].order and not elsewhere:
+            if then[1].order:
                 _put_below(*then, *found)
                 parts = [(timed, *then), *parts]
         items, also = list[Item](), dict[str, tuple[str, ...]]()
@@ -221,7 +219,7 @@ def recall(
     if count:
         said = in_time(more, sum(item.outside for item in items))
     elif by_time and items:
-        relevant, said = likely >= LIKELY, NONE_IN_TIME
+        relevant, said = False, NONE_IN_TIME
     elif plan.shape in SEVERAL and relevant and not complete:
         said = MORE_MAY_ANSWER
     return Recall(
@@ -248,10 +246,6 @@ def _found(
 ) -> tuple[Candidates, Ranking]:
     candidates = find_candidates(store, semantic, plan, ended=True)
     return candidates, rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
-
-
-def _first(candidates: Candidates, ranking: Ranking) -> bytes | None:
-    return candidates.table.ids[ranking.order[0]] if ranking.order else None
 
 
 def _put_below(upper: Candidates, first: Ranking, lower: Candidates, second: Ranking) -> None:

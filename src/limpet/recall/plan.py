@@ -1,7 +1,7 @@
 """The plan of a recall: query, filter and limits, checked here once; and what the words of a question ask for.
 
-Words alone decide which time a question means and what its answer looks like: in English; for "now", "before" and "how
-many" also in German, Spanish and French; for what an agent said also in German.
+Words alone decide which time a question means: in English; for "now" and "before" also in German, Spanish and French;
+for what an agent said also in German. What its answer looks like is read by `shape.py`.
 """
 
 from __future__ import annotations

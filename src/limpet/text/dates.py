@@ -39,6 +39,13 @@ _AGO = rf"\b{_COUNT}[\s-]+(day|week|month|year)s?\s+ago\b"
 _PAST = rf"\b(?:last|past)\s+{_COUNT}\s+(day|week|month|year)s?\b"
 _NAMED = r"\b(last|this|past)\s+(week|weekend|month|year|" + "|".join(WEEKDAYS) + r")\b"
 _DAYS_NEAR = r"\b(?:yesterday|today|tonight)\b"
+_WEEKEND = r"\b(?:over|at|on|during)\s+the\s+weekend\b"
+_SINCE = r"\bsince\b"
+_FROM_DAY = r"\b(?:between|from)\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\s+(?:and|to|until)\b"
+# Parts of a year that have several months.
+_PART = r"\b(?:(spring|summer|autumn|fall|winter)|q([1-4])|(first|second|third|fourth)\s+quarter)\b"
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_QUARTERS = {"first": 1, "second": 4, "third": 7, "fourth": 10}
 # A question about a time: English.
 _ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
 # How far back the date is looked for that a text names.
@@ -85,25 +92,36 @@ def mentioned(text: str) -> Mentioned:
 @lru_cache(maxsize=8)  # each step of a recall asks
 def stretch(text: str, now: int) -> tuple[int, int] | None:
     """Return the one stretch of time that a text names, [start, end) in microseconds UTC; None if it names none or
-    several. A date without a year is the latest one, of the last MOST_DAYS days."""
+    several. A date without a year is the latest one, of the last MOST_DAYS days; "since" lasts until now."""
     text, when = text[:2_000], mentioned(text)
+    parts, today = _compiled(_PART).findall(text), now - now % MICROSECONDS_PER_DAY
+    if len(parts) == 1 and not when.months:
+        when = when._replace(months=frozenset(_months_of(*parts[0])))
     stretches = [] if any(when[:3]) else spans(text, now)
-    if not stretches and max(map(len, when)) == 1:
-        today = now - now % MICROSECONDS_PER_DAY
+    if not stretches and (parts or max(map(len, when)) == 1):
 
         def fits(back: int) -> bool:
             return agreement(when, today - back * MICROSECONDS_PER_DAY) == 1.0
 
         run = list(takewhile(fits, dropwhile(lambda back: not fits(back), range(MOST_DAYS))))
-        stretches = (
-            [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)] if run else []
-        )
-    return stretches[0] if len(stretches) == 1 else None
+        stretches = [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)] * bool(run)
+    if len(stretches) != 1:
+        return None
+    start, end = stretches[0]
+    if when.days and (first := _compiled(_FROM_DAY).search(text)):
+        start -= max(0, min(when.days) - int(first[1])) * MICROSECONDS_PER_DAY
+    return (start, today + MICROSECONDS_PER_DAY) if _compiled(_SINCE).search(text) else (start, end)
+
+
+def _months_of(season: str, quarter: str, ordinal: str) -> set[int]:
+    first = _SEASONS.get(season.lower()) or _QUARTERS.get(ordinal.lower()) or 3 * int(quarter or 1) - 2
+    return {(first + i - 1) % 12 + 1 for i in range(3)}
 
 
 def spans(text: str, now: int) -> list[tuple[int, int]]:
     """Return stretches of time that a text names as seen from `now`, [start, end) in microseconds UTC. English:
-    "yesterday", "last Tuesday", "this month", "in the past three months"; "two weeks ago" is about then."""
+    "yesterday", "last Tuesday", "this month", "in the past three months"; "two weeks ago" is that week, "two months
+    ago" about then."""
     text = text[:2_000]
     try:
         today = datetime.fromtimestamp(now // 1_000_000, UTC).date()
@@ -124,12 +142,18 @@ def _stretches(text: str, today: date) -> Iterator[tuple[date, date]]:
         yield today - timedelta(back), tomorrow - timedelta(back)
     for count, unit in _compiled(_AGO).findall(text):
         days = _number(count) * _DAYS_OF[unit.lower()]
+        if unit.lower() == "week":
+            monday = today - timedelta(today.weekday() + days)
+            yield monday, monday + timedelta(7)
+            continue
         about = 0 if unit.lower() == "day" and days <= 3 else max(1, round(days / 4))
         yield today - timedelta(days + about), today - timedelta(days - about - 1)
     for count, unit in _compiled(_PAST).findall(text):
         yield today - timedelta(_number(count) * _DAYS_OF[unit.lower()]), tomorrow
     for which, name in _compiled(_NAMED).findall(text):
         yield _named(which.lower(), name.lower(), today)
+    if _compiled(_WEEKEND).search(text):
+        yield _named("last", "weekend", today)
 
 
 def _named(which: str, name: str, today: date) -> tuple[date, date]:
