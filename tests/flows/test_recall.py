@@ -416,7 +416,7 @@ def test_what_happened_in_a_time_brings_what_is_of_that_time(path, asked, days):
         assert not none.relevant and len(none.items) > 1, "of a day of which nothing is known, the nearest are shown"
         named = memory.recall("What happened to the gateway on November 5?")
         assert [(item.content, item.outside) for item in named.items[:2]] == [
-            (NOVEMBER[2][1], False),
+            (NOVEMBER[3][1], False),
             (NOVEMBER[1][1], True),
         ]
 

@@ -86,7 +86,7 @@ def test_what_is_of_the_time_that_is_asked_for_comes_first_and_the_rest_is_marke
     right = marked = total = 0
     for number, store in enumerate(read("times.jsonl")):
         clock = limpet.FixedClock(f"{store['today']}T17:00:00Z")
-        with limpet.open(tmp_path / f"{number}.db", scope="global", clock=clock) as memory:
+        with limpet.open(tmp_path / f"{number}.db", scope="global", clock=clock, judge=True) as memory:
             memory.remember_batch([
                 {"content": row["text"], "valid_from": row["date"], "kind": "episode", "metadata": {"row": row["id"]}}
                 for row in store["memories"]

@@ -7,7 +7,7 @@ import pytest
 import limpet
 from limpet.model.clock import format_time
 from limpet.model.errors import counted
-from limpet.text.dates import (
+from limpet.text.dates import (, stretch
     NOTHING,
     Mentioned,
     agreement,
@@ -391,8 +391,9 @@ def test_keys_in_a_megabyte_are_all_hidden():
         ("bugs of last month", "2026-02-01", "2026-02-28"),
         ("how much did it cost this year", "2026-01-01", "2026-03-13"),
         ("trips in the past three months", "2025-12-13", "2026-03-13"),
-        ("what happened two weeks ago", "2026-02-23", "2026-03-03"),
+        ("what happened two weeks ago", "2026-02-23", "2026-03-01"),
         ("the book I read a couple of days ago", "2026-03-11", "2026-03-11"),
+        ("what went on over the weekend", "2026-03-07", "2026-03-08"),
     ],
 )
 def test_times_are_understood_as_seen_from_now(text, first, last):
@@ -432,3 +433,18 @@ def test_messages_say_how_many_of_what():
         "1 known device", "2 known devices", "2 days", "1 token",
     ]  # fmt: skip
     assert counted(1, "memory", "+") == "1+ memories"
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("what did we learn in spring 2025", "2025-03-01", "2025-05-31"), ("decisions of Q4", "2025-10-01", "2025-12-31"),
+        ("what was sold in the second quarter", "2025-04-01", "2025-06-30"), ("what is new since Monday", "2026-03-09", "2026-03-13"),
+        ("what changed since last week", "2026-03-02", "2026-03-13"), ("last winter", "2025-12-01", "2026-02-28"),
+        ("between the 3rd and the 10th of May", "2025-05-03", "2025-05-10"), ("on November 4", "2025-11-04", "2025-11-04"),
+    ],
+)  # fmt: skip
+def test_a_stretch_of_time_may_be_a_part_of_a_year_a_range_or_last_until_now(text, first, last):
+    start, end = stretch(text, at("2026-03-13T15:00:00Z"))
+
+    assert (format_time(start)[:10], format_time(end - 1)[:10]) == (first, last)
