@@ -7,13 +7,14 @@ import pytest
 import limpet
 from limpet.model.clock import format_time
 from limpet.model.errors import counted
-from limpet.text.dates import (, stretch
+from limpet.text.dates import (
     NOTHING,
     Mentioned,
     agreement,
     asks_when,
     mentioned,
     spans,
+    stretch,
 )
 from limpet.text.describe import date_words
 from limpet.text.normalise import fingerprint, normalise
