@@ -104,7 +104,8 @@ def stretch(text: str, now: int) -> tuple[int, int] | None:
             return agreement(when, today - back * MICROSECONDS_PER_DAY) == 1.0
 
         run = list(takewhile(fits, dropwhile(lambda back: not fits(back), range(MOST_DAYS))))
-        stretches = [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)] * bool(run)
+        if run:
+            stretches = [(today - run[-1] * MICROSECONDS_PER_DAY, today - (run[0] - 1) * MICROSECONDS_PER_DAY)]
     if len(stretches) != 1:
         return None
     start, end = stretches[0]
