@@ -100,16 +100,16 @@ def read_pauses(store: str) -> Pauses:
 def read_folder(folder: str) -> tuple[str, tuple[str, ...]]:
     """Return the lines of the `.limpet` of a folder and of all above it, which add up, and the nearest of these files
     (that says `off`, if one does); ("", ()) when there is none."""
-    file, off, found = "", "", list[str]()
+    file, off, above = "", "", list[str]()
     while os.path.isabs(folder):  # noqa: PTH117
         place = os.path.join(folder, FOLDER_FILE)  # noqa: PTH118
         if lines := _lines(place):
-            found += lines
+            above += lines
             file, off = file or place, off or (place if "off" in lines else "")
         folder, below = os.path.dirname(folder), folder  # noqa: PTH120
         if folder == below:
             break
-    return off or file, tuple(found)
+    return off or file, tuple(above)
 
 
 def ignored_in(folder: str) -> tuple[str, ...]:

@@ -187,12 +187,15 @@ def recall(
         return _overview(store, plan)
     with store.snapshot(plan.deadline):
         timed = within_time(plan)
-        found = _found(store, semantic, plan, skip, thorough=thorough)
-        parts = [(plan, *found)]
+        whole = _found(store, semantic, plan, skip, thorough=thorough)
+        parts = [(plan, *whole)]
         if timed is not plan:
             then = _found(store, semantic, timed, skip, thorough=thorough)
+            if not then[1].order and (end := timed.where.until):  # what began then may have been replaced since
+                timed = replace(timed, where=replace(timed.where, as_of=min(plan.at, end - 1)))
+                then = _found(store, semantic, timed, skip, thorough=thorough)
             if then[1].order:
-                _put_below(*then, *found)
+                _put_below(*then, *whole)
                 parts = [(timed, *then), *parts]
         items, also = list[Item](), dict[str, tuple[str, ...]]()
         explained, truncated = None, False
@@ -215,13 +218,13 @@ def recall(
     more = max(0, (count or 0) - sum(not item.outside for item in items))
     complete = not more and not truncated and (is_timed or len(ranking.order) <= plan.k)
     likely, relevant = (1.0, True) if count else (ranking.relevance, ranking.relevant)
-    said = note(likely, relevant, shown=items, missing=candidates.missing)
+    sentence = note(likely, relevant, shown=items, missing=candidates.missing)
     if count:
-        said = in_time(more, sum(item.outside for item in items))
+        sentence = in_time(more, sum(item.outside for item in items))
     elif by_time and items:
-        relevant, said = False, NONE_IN_TIME
+        relevant, sentence = False, NONE_IN_TIME
     elif plan.shape in SEVERAL and relevant and not complete:
-        said = MORE_MAY_ANSWER
+        sentence = MORE_MAY_ANSWER
     return Recall(
         query=plan.query,
         items=items,
@@ -235,7 +238,7 @@ def recall(
         truncated=truncated,
         relevance=likely,
         relevant=relevant,
-        note=said,
+        note=sentence,
         explained=explained,
         also=also,
     )

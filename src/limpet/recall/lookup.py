@@ -75,12 +75,12 @@ def _suggested(context: Context, memory: Memory) -> tuple[str, ...]:
     (index := context.semantic().index(embedders[0])).refresh()
     text_id, vector = vectors[0][0], np.frombuffer(vectors[0][1], np.float16).astype(np.float32)
     near = nearest(store, index, text_id, memory.scope, vector, now)
-    told = [(cosine, other) for cosine, other in near if other.topics][:TOLD_BY]
+    tagged = [(cosine, other) for cosine, other in near if other.topics][:TOLD_BY]
     shares = Counter[str]()
-    for cosine, other in told:
+    for cosine, other in tagged:
         shares.update(dict.fromkeys(other.topics, cosine))
-    least = SHARE * sum(cosine for cosine, _ in told)
-    return tuple(topic for topic, share in shares.most_common() if share >= least and told[0][0] >= NEAR)
+    least = SHARE * sum(cosine for cosine, _ in tagged)
+    return tuple(topic for topic, share in shares.most_common() if share >= least and tagged[0][0] >= NEAR)
 
 
 def history(context: Context, id: str) -> builtins.list[Memory]:

@@ -175,10 +175,10 @@ def asks_of_agent(query: str) -> bool:
 
 
 def within_time(plan: Plan) -> Plan:
-    """Return the plan for the memories that began in the time which its question names, as they held then, if what it
-    asks for is chosen by that time and the caller gave none."""
+    """Return the plan for the memories that began in the time which its question names, if what it asks for is chosen
+    by that time and the caller gave none."""
     named = stretch(plan.query[:READ], plan.at) if plan.timeless and plan.shape in (OF_TIME, *SEVERAL) else None
     if named is None:
         return plan
     start, end = named
-    return replace(plan, where=replace(plan.where, since=start, until=end, as_of=min(plan.at, end - 1)))
+    return replace(plan, where=replace(plan.where, since=start, until=end))

@@ -92,8 +92,8 @@ def rank(
 ) -> Ranking:  # fmt: skip
     """Score the candidates. `skip`: the id of one that is left out. `thorough`: the judge reads more of them."""
     ranking = by_signals(candidates, plan.now)
-    told = {j for earlier in candidates.before.values() for j in earlier}
-    ranking.order = [i for i in ranking.order if i not in told and candidates.table.ids[i] != skip]
+    behind = {j for earlier in candidates.before.values() for j in earlier}
+    ranking.order = [i for i in ranking.order if i not in behind and candidates.table.ids[i] != skip]
     ranking.add("alike", _alike(candidates, ranking, plan))
     candidates.memories(store, ranking.order[: plan.k])  # all at once: each step would read a part of them
     read_by_judge(store, semantic, candidates, ranking, plan, thorough=thorough)
@@ -243,10 +243,10 @@ def passages(
     into each."""
     words, texts = words_of(query), []
     for memory, others, replaced in zip(memories, also_said, before, strict=False):
-        said = "\n".join([memory.content, *(other[1] for other in others)])
+        whole = "\n".join([memory.content, *(other[1] for other in others)])
         named = [label for label in labels(memory.metadata) if not words.isdisjoint(words_of(label))]
         named += [f"before: {'; '.join(parts)}" for _, *parts in replaced]
-        text = searchable(excerpt(said, words, PASSAGE)[0], memory.key, (*memory.topics, *named))
+        text = searchable(excerpt(whole, words, PASSAGE)[0], memory.key, (*memory.topics, *named))
         texts.append(f"{memory.speaker}: {text}" if memory.speaker else text)
     return texts
 

@@ -84,8 +84,8 @@ def _read(reader: Reader, pairs: Sequence[Pair]) -> list[Read]:
         return []
     texts = [(statement(older), statement(newer)) for older, newer, _ in pairs]
     shared = [reader.shared(older.content, newer.content) for older, newer, _ in pairs]
-    found = verdicts(reader, texts, [cosine for *_, cosine in pairs], shared)
-    return [(older, newer, link) for (older, newer, _), link in zip(pairs, found, strict=True) if link]
+    links = verdicts(reader, texts, [cosine for *_, cosine in pairs], shared)
+    return [(older, newer, link) for (older, newer, _), link in zip(pairs, links, strict=True) if link]
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:

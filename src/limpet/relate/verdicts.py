@@ -60,14 +60,14 @@ def verdicts(
     forth, least = reader.relations(pairs), same_from()
     likely = [i for i, logits in enumerate(forth) if least < 1 and same_odds(logits) >= BACK_FROM]
     back = dict(zip(likely, reader.relations([pairs[i][::-1] for i in likely]), strict=True))
-    found = [verdict(logits) for logits in forth]
+    read_as = [verdict(logits) for logits in forth]
     for i, logits in back.items():
         read = (same_odds(forth[i]) + same_odds(logits)) / 2
         near, beyond = min(cosines[i], CLOSE), max(0.0, shared[i] - SHARED)
         same = probability(READ * read + NEAR * near + BEYOND * beyond + OFFSET)
-        if found[i] is None and same >= least:
-            found[i] = Verdict("same", SURE, same)
-    return found
+        if read_as[i] is None and same >= least:
+            read_as[i] = Verdict("same", SURE, same)
+    return read_as
 
 
 def verdict(logits: Sequence[float]) -> Verdict | None:

@@ -63,8 +63,8 @@ class Reader:
     def shared(self, text: str, other: str) -> float:
         """Return what two texts share of their word pieces, 0 to 1. Raises EmbedderUnavailable."""
         pieces = self._load()
-        one, two = (Counter(pieces.ids(each[:CHARACTERS], TOKENS)) for each in (text, other))
-        return (one & two).total() / max(1, (one | two).total())
+        first, second = (Counter(pieces.ids(each[:CHARACTERS], TOKENS)) for each in (text, other))
+        return (first & second).total() / max(1, (first | second).total())
 
     def is_common(self, word: str) -> bool:
         """Tell whether a word is no name, though it is capital. Raises EmbedderUnavailable."""
