@@ -33,7 +33,8 @@ def matrix(questions: list[str]) -> Any:
 
 def measure(model: LogisticRegression, rows: list[dict[str, str]]) -> None:
     likely = model.predict_proba(matrix([row["q"] for row in rows]))
-    best = [SHAPES[i] if row[i] >= SHAPED_FROM else "one" for row, i in zip(likely, likely.argmax(1), strict=True)]
+    others = 1 + likely[:, 1:].argmax(1)
+    best = [SHAPES[i] if row[i] >= SHAPED_FROM else "one" for row, i in zip(likely, others, strict=True)]
     for name, of in (("lang", "lang"), ("recall of", "shape")):
         for value in sorted({row[of] for row in rows}):
             right = [a == row["shape"] for a, row in zip(best, rows, strict=True) if row[of] == value]

@@ -53,9 +53,9 @@ def probabilities(question: str) -> dict[str, float]:
 
 
 def shape_of(question: str) -> str:
-    """Return the likeliest of SHAPES if it is likely enough, or else ONE."""
+    """Return the likeliest of the other SHAPES if it is likely enough, or else ONE."""
     likely = probabilities(question)
-    best = max(SHAPES, key=likely.__getitem__)
+    best = max(SHAPES[1:], key=likely.__getitem__)
     return best if likely[best] >= SHAPED_FROM else ONE
 
 
