@@ -141,7 +141,7 @@ class Recall(JsonForm, Holds[Item]):
     shape: str = ONE
     # How many there are of the time that is asked for, or at all; whether nothing else may answer; how many of the
     # counted ones are not shown.
-    count: int | None = field(default=None, metadata=OPTIONAL)
+    count: int | None = field(default=None, metadata=OPTIONAL)  # type: ignore[assignment]
     complete: bool = True
     more: int = 0
     # Of a question about the memory: {"kinds": {kind: count}, "topics": {topic: count}, "text"}.
