@@ -185,8 +185,8 @@ class Tools:
                 items = part
                 note += CUT.format(id=items[0]["id"])
             shown = {"items": items}
-            if results.count is not None:
-                more |= {"shape": results.shape, "count": results.count, "more": results.more}
+            if results.shape != "one":
+                more |= {"shape": results.shape, "count": results.count, "more": results.more or None}
             more["explained"] = None if results.explained is None else results.explained.as_dict()
         self._expose("recall", [(item["id"], tokens_of(str(item))) for item in items], caller.get())
         return {"relevant": results.relevant, "note": note, **shown, **_brief(more)}
@@ -399,10 +399,6 @@ class Tools:
 # -- answers
 
 
-# Fields of an item that are shown as in JSON, where they are there.
-_OF_ITEM = ("newer", "resolved_by", "before", "also_said", "outside")
-
-
 def _item(item: Item) -> dict[str, Any]:
     return _brief(
         {
@@ -410,7 +406,8 @@ def _item(item: Item) -> dict[str, Any]:
             "confidence_word": item.confidence_word, "date": (format_time(item.valid_from) or "")[:10],
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
             "trust": item.trust if item.trust != item.origin else None,
-            **{name: value for name, value in item.as_dict().items() if name in _OF_ITEM},
+            **{name: value for name, value in item.as_dict().items()
+               if name in ("newer", "resolved_by", "before", "also_said", "outside")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005

@@ -186,17 +186,7 @@ def recall(
     if plan.shape == MEMORY:
         return _overview(store, plan)
     with store.snapshot(plan.deadline):
-        timed = within_time(plan)
-        whole = _found(store, semantic, plan, skip, thorough=thorough)
-        parts = [(plan, *whole)]
-        if timed is not plan:
-            then = _found(store, semantic, timed, skip, thorough=thorough)
-            if not then[1].order and (end := timed.where.until):  # what began then may have been replaced since
-                timed = replace(timed, where=replace(timed.where, as_of=min(plan.at, end - 1)))
-                then = _found(store, semantic, timed, skip, thorough=thorough)
-            if then[1].order:
-                _put_below(*then, *whole)
-                parts = [(timed, *then), *parts]
+        timed, parts = _parts(store, semantic, plan, skip, thorough=thorough)
         items, also = list[Item](), dict[str, tuple[str, ...]]()
         explained, truncated = None, False
         for part, candidates, ranking in parts:
@@ -244,11 +234,27 @@ def recall(
     )
 
 
-def _found(
+def _parts(
     store: Store, semantic: SemanticSearch | None, plan: Plan, skip: bytes | None, *, thorough: bool
-) -> tuple[Candidates, Ranking]:
-    candidates = find_candidates(store, semantic, plan, ended=True)
-    return candidates, rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
+) -> tuple[Plan, list[tuple[Plan, Candidates, Ranking]]]:
+    """Rank the candidates of a plan; before them, where the question is for a time, those that are of it. Return the
+    plan for that time too."""
+
+    def ranked(plan: Plan) -> tuple[Plan, Candidates, Ranking]:
+        candidates = find_candidates(store, semantic, plan, ended=True)
+        return plan, candidates, rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
+
+    timed, whole = within_time(plan), ranked(plan)
+    if timed is plan:
+        return plan, [whole]
+    then = ranked(timed)
+    if not then[2].order and (end := timed.where.until):  # what began then may have been replaced since
+        timed = replace(timed, where=replace(timed.where, as_of=min(plan.at, end - 1)))
+        then = ranked(timed)
+    if not then[2].order:
+        return timed, [whole]
+    _put_below(*then[1:], *whole[1:])
+    return timed, [then, whole]
 
 
 def _put_below(upper: Candidates, first: Ranking, lower: Candidates, second: Ranking) -> None:
