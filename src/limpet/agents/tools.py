@@ -166,8 +166,7 @@ class Tools:
         given["budget_tokens"] = budget_tokens or None
         results: Any = (self._memory.recall_sessions if sessions else self._memory.recall)(query, **given)
         # If nothing answers, only the nearest are worth their tokens.
-        most = len(results) if results.relevant or narrowed else NEAREST
-        note = results.note
+        most, note = len(results) if results.relevant or narrowed else NEAREST, results.note
         more: dict[str, Any] = {"missing": list(results.missing), "truncated": results.truncated}
         if sessions:
             shown: dict[str, Any] = {
