@@ -11,6 +11,7 @@ precision .9, and the area against each other relation. OUT holds the mean of th
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import random
 import re
@@ -23,21 +24,24 @@ import narrow
 import numpy as np
 import torch
 from torch.nn import functional as F
-from transformers import AutoTokenizer
 
-from limpet.vectors.reader import HEADS, RELATIONS
+from limpet.vectors.pieces import Pieces
+from limpet.vectors.reader import HEADS, RELATIONS, _pair
+from limpet.vectors.wordpiece import DATA
 
 CHANGES = ("replaces", "ends", "resolves")
 OUTPUTS = len(RELATIONS) + sum(map(len, HEADS.values()))
 SHARES = {"rule": 8, "manner": 6, "kept": 8}  # texts of a step that have the label
 OF_HEAD = {"rule": 1.0, "manner": 1.0, "worth": 0.5, "weight": 0.3, "kept": 1.0}  # of the loss
 SYMMETRIC = ("same", "sibling", "unrelated")  # as true of the newer and the older
-TOKENS, TOGETHER, DROPOUT = 112, 7, 0.1
+TOKENS, TOGETHER, DROPOUT, PADDING = 112, 7, 0.1, 1
 PAIRS_CUT = 1_000  # by which a cut is fitted
 WARMING = 0.06  # share of the time in which the rate rises
 TEXTS = 0.5  # of the loss over single texts, beside that over pairs
+SAME = 1.0  # of the loss whether two texts say the same, beside that over relations and changes
 KEPT = 0.998  # of the mean of weights, a step
 SWAPPED = 0.3  # share of symmetric pairs that are shown the other way round
+DATED = 0.7  # share of pairs without dates that are given some
 BARE = 0.4  # share of pairs that are shown without dates, and without topics and keys
 PAIRS, REVERSED, STRANGERS, QUIET = (
     18,
@@ -70,11 +74,25 @@ def alone(row: dict[str, Any]) -> tuple[str, str]:
     return "", f"{row['speaker']}: {row['text']}" if row.get("speaker") else row["text"]
 
 
+def dated(row: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+    """Give most pairs without dates some, as a store has them: a date must not tell a change."""
+    if row.get("old_date") or row.get("new_date") or draw.random() > DATED:
+        return row
+    day = datetime.date(2025, 1, 1) + datetime.timedelta(draw.randrange(600))
+    later = day + datetime.timedelta(draw.choice((0, draw.randrange(30), draw.randrange(300))))
+    return row | {"old_date": day.isoformat(), "new_date": later.isoformat()}
+
+
 class Reader:
     """The encoder with its head, and the texts in tokens."""
 
     def __init__(self, start: str) -> None:
-        self.tokenizer = AutoTokenizer.from_pretrained(start)
+        # Of the package's word table, not all of the start model's: a word that is split otherwise is another text.
+        path = Path(DATA) / "reader.pieces"
+        vocabulary = json.loads((Path(start) / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+        number = {piece: i for i, (piece, _) in enumerate(vocabulary)}
+        lines = path.read_text(encoding="utf-8").splitlines()
+        self.pieces, self.numbers = Pieces(str(path)), [number[line.rpartition("\t")[0]] for line in lines]
         self.model = narrow.load(start, OUTPUTS, DROPOUT)
 
     def cut(self, rows: list[dict[str, Any]], widths: list[int]) -> None:
@@ -85,12 +103,17 @@ class Reader:
             batches.append(self.tokens(pairs))
         narrow.cut(self.model.eval(), batches, widths)
 
-    def tokens(self, pairs: list[tuple[str, str]]) -> Any:
-        older, newer = zip(*pairs, strict=True)
-        return self.tokenizer(
-            list(older), list(newer), truncation="longest_first", max_length=TOKENS, padding=True,
-            return_tensors="pt", return_token_type_ids=True,
-        )  # fmt: skip
+    def tokens(self, pairs: list[tuple[str, str]]) -> dict[str, torch.Tensor]:
+        """The pieces of pairs as the package will split them, by the numbers that they have in the start model."""
+        texts = {text: self.pieces.ids(text, TOKENS) for pair in pairs for text in pair}
+        rows = [_pair(texts[older], texts[newer], self.pieces) for older, newer in pairs]
+        longest = max(len(ids) for ids, _ in rows)
+        ids, sides, mask = (torch.zeros((len(rows), longest), dtype=torch.long) for _ in range(3))
+        ids += PADDING
+        for place, (numbers, of) in enumerate(rows):
+            ids[place, : len(numbers)] = torch.tensor([self.numbers[number] for number in numbers])
+            sides[place, : len(of)], mask[place, : len(of)] = torch.tensor(of), 1
+        return {"input_ids": ids, "token_type_ids": sides, "attention_mask": mask}
 
     def logits(self, pairs: list[tuple[str, str]]) -> torch.Tensor:
         """Log-odds of each relation: float32 (n, 7)."""
@@ -196,7 +219,7 @@ def loss_of(
     reader: Reader, rows: list[dict[str, Any]], quiet: list[dict[str, Any]], draw: random.Random
 ) -> torch.Tensor:
     pairs, labels = [], []
-    for place, row in enumerate(draw.sample(rows, PAIRS)):
+    for place, row in enumerate(dated(row, draw) for row in draw.sample(rows, PAIRS)):
         if not place:  # what is said again is the same, whatever its date
             row = row | {"new": row["old"], "new_speaker": row.get("old_speaker"), "new_key": row.get("old_key"), "rel": "same"}  # noqa: PLW2901, E501  # fmt: skip
         pair = written(row, "old", draw), written(row, "new", draw)
@@ -218,6 +241,11 @@ def loss_of(
     ]
     logits = reader.logits(pairs)
     plain = F.cross_entropy(logits[:PAIRS], torch.tensor(labels), label_smoothing=0.03)
+    # Whether a pair is the same once more against all else, since two texts are folded by it.
+    same, others = RELATIONS.index("same"), [place for place, name in enumerate(RELATIONS) if name != "same"]
+    odds_same = logits[:PAIRS, same] - logits[:PAIRS, others].logsumexp(1)
+    is_same = torch.tensor([float(place == same) for place in labels])
+    plain = plain + SAME * F.binary_cross_entropy_with_logits(odds_same, is_same)
     odds = change_odds(logits)
     are = torch.tensor([float(place < len(CHANGES)) for place in labels] + [0.0] * (len(pairs) - PAIRS))
     return plain + F.binary_cross_entropy_with_logits(odds, are)
