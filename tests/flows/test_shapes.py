@@ -66,6 +66,16 @@ def test_of_a_list_more_are_shown_and_that_more_may_answer_is_said(memory):
     assert len(memory.recall("how many customers renewed?", k=5).items) == 5
 
 
+def test_what_is_of_the_time_and_what_is_not_share_the_token_budget(memory, clock):
+    memory.remember_batch([f"Ana fixed the bug number {number} in the ledger" for number in range(4)])
+    clock.advance(days=30)
+    memory.remember_batch([f"Ben fixed the leak number {number} in the gateway" for number in range(3)])
+    every = memory.recall("what was fixed today?", lexical_only=True)
+    assert [item.outside for item in every.items] == [False] * 3 + [True] * 4
+    some = memory.recall("what was fixed today?", lexical_only=True, budget_tokens=5 * 30)
+    assert [item.outside for item in some.items] == [False] * 3 + [True] * 2 and some.truncated
+
+
 def test_questions_of_another_author_are_read_in_their_shape(memory, capsys):
     """Six languages; 40 about the memory and 200 others as they come in ordinary use."""
     rows = read("shapes.jsonl")

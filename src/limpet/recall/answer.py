@@ -17,7 +17,7 @@ from ..rank import adjust
 from .candidates import Candidates, find_candidates
 from .lookup import INDEXED, source_states
 from .newer import Told, disputes, ended
-from .pack import Packed, pack
+from .pack import Packed, cost_of, pack
 from .plan import Plan, within_time
 from .relevance import MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
 from .score import BELOW, Ranking, contributions, rank
@@ -191,7 +191,8 @@ def recall(
         explained, truncated = None, False
         for part, candidates, ranking in parts:
             if rest := plan.k - len(items):
-                packed = pack(store, candidates, ranking, replace(part, k=rest))
+                left = plan.budget_tokens and max(1, plan.budget_tokens - sum(map(cost_of, items)))
+                packed = pack(store, candidates, ranking, replace(part, k=rest, budget_tokens=left))
                 traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
                 items += as_items(
                     store, candidates, ranking, packed.places, part, traces=traces, before=packed.before, within=timed

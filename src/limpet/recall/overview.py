@@ -3,13 +3,11 @@ what stands, then what is used most, then the newest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import chain
 
 from ..model.errors import counted
 from ..model.memory import FOREIGN
-from ..rank import constants as C
-from .pack import fit, tokens_of
+from .pack import cost_of, fit
 from .plan import Plan
 
 TYPE_CHECKING = False
@@ -50,9 +48,7 @@ def first_of_all(store: Store, plan: Plan) -> list[Memory]:
     newest = [row.num for row in store.listings.lately(where, after=0, limit=most)]
     rows = list(dict.fromkeys(chain(standing, used, newest)))
     memories = [memory for memory in store.memories.by_rows(rows) if memory.trust not in FOREIGN][:most]
-    return memories if plan.budget_tokens is None else list(_within(memories, plan.budget_tokens))
-
-
-def _within(memories: list[Memory], budget: int) -> Iterable[Memory]:
-    costs = [C.TOKENS_PER_ITEM + tokens_of(memory.content) for memory in memories]
-    return (memories[i] for i in fit([1 / (place + 1) for place in range(len(costs))], costs, budget))
+    if plan.budget_tokens is None:
+        return memories
+    worth = [1 / (place + 1) for place in range(len(memories))]
+    return [memories[i] for i in fit(worth, list(map(cost_of, memories)), plan.budget_tokens)]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..model.memory import Memory
     from ..store import Store
+    from .answer import Item
     from .candidates import Candidates
     from .plan import Plan
     from .score import Ranking
@@ -109,11 +110,7 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
     chosen = list(range(min(k, len(shown))))
     if budget is not None:
         # A result's worth falls with its rank about as its chance to be the answer does.
-        costs = [
-            C.TOKENS_PER_ITEM
-            + sum(map(tokens_of, (memories[i].content, *dict(candidates.also_said.get(i, ())).values())))
-            for i in shown
-        ]
+        costs = [cost_of(memories[i], dict(candidates.also_said.get(i, ())).values()) for i in shown]
         chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
     kept = [shown[place] for place in chosen]
     also = {i: also[i] for i in kept if i in also}
@@ -156,6 +153,11 @@ def tokens_of(text: str) -> int:
     """Count a text's tokens: characters by CHARACTERS_PER_TOKEN, those beyond ASCII as one each."""
     beyond = 0 if text.isascii() else sum(character > "\x7f" for character in text)
     return math.ceil((len(text) - beyond) / C.CHARACTERS_PER_TOKEN) + beyond
+
+
+def cost_of(item: Item | Memory, also: Iterable[str] = ()) -> int:
+    """Count the tokens of a result, with the texts that were merged into it."""
+    return C.TOKENS_PER_ITEM + sum(map(tokens_of, (item.content, *also)))
 
 
 def fit(
