@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Characters of one memory that `recall` prints; `show` and --json give all.
 CHARACTERS_PER_ITEM = 2_000
+# So many results are printed in full; more, and an overview, a line each.
+IN_FULL = 10
 # Characters of the line on something that was left out.
 LEFT_OUT_WIDTH = 150
 
@@ -28,7 +30,7 @@ LEFT_OUT_WIDTH = 150
 def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False) -> None:
     """Print the answer of `recall` and `list --related`. `names`: the items' short ids. `scopes`: show these too."""
     _note(answer)
-    in_short = answer.shape != "one" and answer.explained is None
+    in_short = answer.explained is None and (answer.overview is not None or len(answer.items) > IN_FULL)
     for rank, (item, name) in enumerate(zip(answer.items, names, strict=True), 1):
         if item.outside and answer.relevant and not (rank > 1 and answer.items[rank - 2].outside):
             line(f"\n{paint('outside of that time:', output.BOLD)}\n")
