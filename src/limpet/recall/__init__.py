@@ -1,1 +1,2 @@
-"""The read path: plan, find candidates, compute features, fuse, fit a token budget. No language model, no writes."""
+"""The read path: plan, find candidates, compute features, score, fit a token budget. It changes no memory; texts that
+wait for their vector are embedded first, as time allows."""
