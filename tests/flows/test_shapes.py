@@ -39,6 +39,16 @@ def test_a_question_about_the_memory_gets_an_overview(filled, question):
     assert (short.items, short.truncated) == (results.items[:1], True)
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["what do you know about Hofer?", "what do we know about our infra", "Was weißt du über die Heizung?",
+     "do you remember anything about the trip to Rome"],
+)  # fmt: skip
+def test_what_is_known_about_a_thing_is_no_question_about_the_memory(filled, question):
+    filled.remember("Hofer pays late")
+    assert filled.recall(question).overview is None
+
+
 def test_an_overview_is_of_what_the_question_is_narrowed_to(filled):
     results = filled.recall("what do you remember?", kind="lesson")
     assert results.overview["kinds"] == {"lesson": 2} and {item.kind for item in results.items} == {"lesson"}

@@ -79,7 +79,7 @@ def recalled_sessions(answer: SessionRecall, names: Sequence[str], budget_tokens
 
 def _note(answer: Recall | SessionRecall) -> None:
     """Print on stdout, so that it is also in what is piped, that nothing answers the question, or how many do."""
-    if answer.items and (not answer.relevant or getattr(answer, "count", None) is not None):
+    if answer.items and (not answer.relevant or isinstance(answer.count, int)):
         line(paint(answer.note, YELLOW) + "\n")
 
 

@@ -183,7 +183,7 @@ def recall(
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
-    if plan.shape == MEMORY:
+    if plan.shape == MEMORY and not explain:
         return _overview(store, plan)
     with store.snapshot(plan.deadline):
         timed, parts = _parts(store, semantic, plan, skip, thorough=thorough)
