@@ -48,7 +48,7 @@ VERBS = frozenset({"recall", "recall_sessions"})
 # If the models could not be loaded, or nothing has a vector, it is tried again only after so many seconds.
 AGAIN_SECONDS = 60.0
 # Any question loads the models, and embeds waiting texts.
-FIRST_QUESTION = "What is known here?"
+FIRST_QUESTION = "when is the deploy?"
 
 
 class RecallServer:
