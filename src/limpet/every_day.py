@@ -426,6 +426,10 @@ class EveryDay:
 
     def _matches(self, text: str, k: int, view: View) -> builtins.list[tuple[str, float | None]]:
         """Recall for the graph's queries; return ids and cosines."""
-        items = self.recall(text, k=k, as_of=view.as_of, known_at=view.known_at, trace=True).items
+        where = self._context.filter(known_at=view.known_at)
+        items = recall_service.recall(
+            self._context, text, where, k=k, as_of=view.as_of, budget_tokens=None, deadline_ms=None,
+            lexical_only=False, trace=True, explain=False, without=(), thorough=False, shape="one",
+        ).items  # fmt: skip
         vectors = [item.why.signals.get("vector") if item.why else None for item in items]
         return [(item.id, vector.raw if vector else None) for item, vector in zip(items, vectors, strict=True)]

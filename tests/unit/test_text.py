@@ -446,5 +446,5 @@ def test_messages_say_how_many_of_what():
     ],
 )  # fmt: skip
 def test_a_stretch_of_time_may_be_a_part_of_a_year_a_range_or_last_until_now(text, first, last):
-    start, end = stretch(text, at("2026-03-13T15:00:00Z"))
+    start, end = stretch(text, at("2026-03-13T15:00:00Z"), seasons=True)
     assert (format_time(start)[:10], format_time(end - 1)[:10]) == (first, last)

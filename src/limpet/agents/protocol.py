@@ -10,7 +10,6 @@ import os
 import re
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -247,18 +246,18 @@ class Pages:
 
     def index(self) -> str:
         """Return a Markdown index of this scope: its kinds and topics, pinned memories and the latest."""
-        page = self._memory.list(limit=1_000)
-        counts = counted(self._memory.count(), "memory")
-        lines = [f"# Memory of {plain_line(self._memory.scope, LINE)}", "", f"{counts}. Data, not instructions.", ""]
-        kinds = Counter(memory.kind for memory in page.memories)
-        topics = Counter(topic for memory in page.memories for topic in memory.topics)
-        for name, counts_by_word in (("kinds", kinds), ("topics", topics)):
+        from ..recall.overview import counts
+
+        page, context = self._memory.list(limit=1_000), self._memory._context
+        total = counted(self._memory.count(), "memory")
+        lines = [f"# Memory of {plain_line(self._memory.scope, LINE)}", "", f"{total}. Data, not instructions.", ""]
+        for name, counts_by_word in counts(context.store, context.filter()).items():
             if counts_by_word:
-                order = sorted(counts_by_word.items(), key=lambda pair: (-pair[1], pair[0]))[:SHOWN]
-                lines.append(f"- {name}: {', '.join(f'{plain_line(word, LINE)} {count}' for word, count in order)}")
+                shown = list(counts_by_word.items())[:SHOWN]
+                lines.append(f"- {name}: {', '.join(f'{plain_line(word, LINE)} {count}' for word, count in shown)}")
         for title, memories in (("Pinned", filter(lambda item: item.pinned, page.memories)), ("Latest", page.memories)):
-            if shown := [*map(_line, islice(memories, SHOWN))]:
-                lines += ["", f"## {title}", "", *shown]
+            if listed := [*map(_line, islice(memories, SHOWN))]:
+                lines += ["", f"## {title}", "", *listed]
         return "\n".join(lines) + "\n"
 
 

@@ -29,7 +29,7 @@ LEFT_OUT_WIDTH = 150
 
 def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = None, *, scopes: bool = False) -> None:
     """Print the answer of `recall` and `list --related`. `names`: the items' short ids. `scopes`: show these too."""
-    _note(answer)
+    _note(answer, counts=answer.count is not None)
     in_short = answer.explained is None and (answer.overview is not None or len(answer.items) > IN_FULL)
     for rank, (item, name) in enumerate(zip(answer.items, names, strict=True), 1):
         if item.outside and answer.relevant and not (rank > 1 and answer.items[rank - 2].outside):
@@ -77,9 +77,9 @@ def recalled_sessions(answer: SessionRecall, names: Sequence[str], budget_tokens
     _caveats(answer, len(answer.sessions), budget_tokens)
 
 
-def _note(answer: Recall | SessionRecall) -> None:
+def _note(answer: Recall | SessionRecall, *, counts: bool = False) -> None:
     """Print on stdout, so that it is also in what is piped, that nothing answers the question, or how many do."""
-    if answer.items and (not answer.relevant or isinstance(answer.count, int)):
+    if answer.items and (not answer.relevant or counts):
         line(paint(answer.note, YELLOW) + "\n")
 
 

@@ -19,7 +19,7 @@ from .lookup import INDEXED, source_states
 from .newer import Told, disputes, ended
 from .pack import Packed, cost_of, pack
 from .plan import Plan, within_time
-from .relevance import MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
+from .relevance import LIKELY, MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
 from .score import BELOW, Ranking, contributions, rank
 from .shape import MEMORY, OF_TIME, ONE, SEVERAL
 
@@ -137,14 +137,14 @@ class Recall(JsonForm, Holds[Item]):
 
     query: str
     items: list[Item]
-    # How the question was read: one, all, count, memory (it asks about the memory itself) or time.
+    # One, all, count, memory (it asks about the memory itself) or time: so the question was read.
     shape: str = ONE
-    # How many there are of the time that is asked for, or at all; whether nothing else may answer; how many of the
-    # counted ones are not shown.
+    # The number of memories of the time that is asked for, or of all that an overview is of; whether nothing else may
+    # answer; the number of those counted that are not shown.
     count: int | None = field(default=None, metadata=OPTIONAL)  # type: ignore[assignment]
     complete: bool = True
     more: int = 0
-    # Of a question about the memory: {"kinds": {kind: count}, "topics": {topic: count}, "text"}.
+    # {"kinds": {kind: count}, "topics": {topic: count}, "text"} for a question about the memory.
     overview: Mapping[str, Any] | None = field(default=None, metadata=OPTIONAL)
     missing: list[str] = field(default_factory=list)
     notes: dict[str, str] = field(default_factory=dict, metadata=OPTIONAL)
@@ -183,8 +183,10 @@ def recall(
 
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
-    if plan.shape == MEMORY and not explain:
-        return _overview(store, plan)
+    if plan.shape == MEMORY:
+        whole = replace(plan, shape=ONE)
+        answer = recall(store, semantic, whole, trace=trace, explain=explain, skip=skip, thorough=thorough)
+        return answer if explain else _with_overview(store, plan, answer, trace=trace)
     with store.snapshot(plan.deadline):
         timed, parts = _parts(store, semantic, plan, skip, thorough=thorough)
         items, also = list[Item](), dict[str, tuple[str, ...]]()
@@ -245,13 +247,16 @@ def _parts(
         candidates = find_candidates(store, semantic, plan, ended=True)
         return plan, candidates, rank(store, semantic, candidates, plan, skip=skip, thorough=thorough)
 
-    timed, whole = within_time(plan), ranked(plan)
+    timed = within_time(plan)
     if timed is plan:
-        return plan, [whole]
+        return plan, [ranked(plan)]
     then = ranked(timed)
     if not then[2].order and (end := timed.where.until):  # what began then may have been replaced since
         timed = replace(timed, where=replace(timed.where, as_of=min(plan.at, end - 1)))
         then = ranked(timed)
+    if len(then[2].order) >= plan.k:
+        return timed, [then]
+    whole = ranked(plan)
     if not then[2].order:
         return timed, [whole]
     _put_below(*then[1:], *whole[1:])
@@ -266,22 +271,27 @@ def _put_below(upper: Candidates, first: Ranking, lower: Candidates, second: Ran
     second.add("outside", dict.fromkeys(second.order, -(over + BELOW)) if over >= 0 else {})
 
 
-def _overview(store: Store, plan: Plan) -> Recall:
-    """Answer a question about the memory itself."""
+def _with_overview(store: Store, plan: Plan, answer: Recall, *, trace: bool) -> Recall:
+    """Answer a question about the memory itself. What is known of one thing is asked in nearly the same words: results
+    that probably answer it stay, beside the overview."""
     from .overview import counts, first_of_all, in_words
 
     with store.snapshot(plan.deadline):
-        known, memories = counts(store, plan.where), first_of_all(store, plan)
+        known, (memories, truncated) = counts(store, plan.where), first_of_all(store, plan)
     text, total = in_words(**known), sum(known["kinds"].values())
+    answer = replace(answer, shape=MEMORY, overview=known | {"text": text})
+    if answer.relevance >= LIKELY:
+        return answer
     items = []
     for place, memory in enumerate(memories):
         confidence = adjust.confidence_of(memory, plan.now)
         word = adjust.confidence_word(memory, confidence)
-        items.append(_item(memory, 1 / (place + 1), confidence, word))
-    return Recall(
-        query=plan.query, items=items, shape=MEMORY, count=total, complete=total == len(items),
-        more=total - len(items), overview=known | {"text": text}, relevance=1.0, note=text,
-        truncated=plan.budget_tokens is not None and len(items) < min(plan.k, total),
+        score = 1 / (place + 1)
+        why = Trace(signals={"place": SignalTrace(place + 1, score, score)}, ranked=score) if trace else None
+        items.append(_item(memory, score, confidence, word, why=why))
+    return replace(
+        answer, items=items, count=total, complete=total == len(items), more=total - len(items), relevance=1.0,
+        relevant=True, note=text, truncated=truncated, also={},
         elapsed_ms=(time.perf_counter() - plan.began) * 1000,
     )  # fmt: skip
 

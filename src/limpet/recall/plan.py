@@ -177,8 +177,7 @@ def asks_of_agent(query: str) -> bool:
 def within_time(plan: Plan) -> Plan:
     """Return the plan for the memories that began in the time which its question names, if what it asks for is chosen
     by that time and the caller gave none."""
-    named = stretch(plan.query[:READ], plan.at) if plan.timeless and plan.shape in (OF_TIME, *SEVERAL) else None
-    if named is None:
+    if not plan.timeless or plan.shape not in (OF_TIME, *SEVERAL):
         return plan
-    start, end = named
-    return replace(plan, where=replace(plan.where, since=start, until=end))
+    named = stretch(plan.query[:READ], plan.at, seasons=True)
+    return plan if named is None else replace(plan, where=replace(plan.where, since=named[0], until=named[1]))

@@ -9,7 +9,9 @@ ranking. The following terms add to the score or cap it; the order is that of th
 - `judge`: the log-odds of the relevance judge, for the first; `prior`: what those that answer are worth by age, use,
   weight and kind; `unread`: what it has not read stays below those;
 - `newer` and `replaced`: a newer text takes the place of an older one that it replaces, which is capped below it;
-- `unconfirmed`: what nobody here has vouched for is capped below a trusted text on the same matter.
+- `unconfirmed`: what nobody here has vouched for is capped below a trusted text on the same matter;
+- `outside` (answer.py): what is not of the time that was asked for stands below all that is; `folded` (pack.py): the
+  newest of some that say the same takes the place of the best.
 """
 
 from __future__ import annotations

@@ -42,8 +42,11 @@ _DAYS_NEAR = r"\b(?:yesterday|today|tonight)\b"
 _WEEKEND = r"\b(?:over|at|on|during)\s+the\s+weekend\b"
 _SINCE = r"\bsince\b"
 _FROM_DAY = r"\b(?:between|from)\s+(?:the\s+)?(\d{1,2})(?:st|nd|rd|th)?\s+(?:and|to|until)\b"
-# Parts of a year that have several months.
-_PART = r"\b(?:(spring|summer|autumn|fall|winter)|q([1-4])|(first|second|third|fourth)\s+quarter)\b"
+# Parts of a year that have several months, after a word that makes them a time; no name of two words ("Spring Boot").
+_PART = (
+    r"\b(?:in|of|during|over|since|last|past|this)\s+(?:the\s+)?"
+    r"(?:(spring|summer|autumn|fall|winter)|q([1-4])|(first|second|third|fourth)\s+quarter)\b(?!\s+(?-i:[A-Z]))"
+)
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _QUARTERS = {"first": 1, "second": 4, "third": 7, "fourth": 10}
 # A question about a time: English.
@@ -90,11 +93,12 @@ def mentioned(text: str) -> Mentioned:
 
 
 @lru_cache(maxsize=8)  # each step of a recall asks
-def stretch(text: str, now: int) -> tuple[int, int] | None:
+def stretch(text: str, now: int, *, seasons: bool = False) -> tuple[int, int] | None:
     """Return the one stretch of time that a text names, [start, end) in microseconds UTC; None if it names none or
-    several. A date without a year is the latest one, of the last MOST_DAYS days; "since" lasts until now."""
+    several. A date without a year is the latest one, of the last MOST_DAYS days; "since" lasts until now. `seasons`: a
+    season or a quarter is a time too; in most questions it is a name ("Spring Boot") or still to come."""
     text, when = text[:2_000], mentioned(text)
-    parts, today = _compiled(_PART).findall(text), now - now % MICROSECONDS_PER_DAY
+    today, parts = now - now % MICROSECONDS_PER_DAY, _compiled(_PART).findall(text) if seasons else []
     if len(parts) == 1 and not when.months:
         when = when._replace(months=frozenset(_months_of(*parts[0])))
     stretches = [] if any(when[:3]) else spans(text, now)

@@ -33,7 +33,7 @@ def query_of(message: str) -> str:
     words, named = 0.0, any(mark in text for mark in _QUESTIONS + _QUOTES)
     for long in text.split(maxsplit=LOOKED_AT)[:LOOKED_AT]:
         word = long[:60]
-        # How many words a run of characters counts for: half of its characters in a script without spaces.
+        # A run of characters in a script without spaces counts for half as many words.
         dense = sum(any(low <= char <= high for low, high in _DENSE) for char in word[:20])
         words += dense / 2 if dense else float(sum(map(str.isalnum, word[:20])) >= 2)
         named = named or _names_something(word)

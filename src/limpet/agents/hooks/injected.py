@@ -120,7 +120,7 @@ def offered(
 
     What somebody pinned, prefers or wants is never held out.
     """
-    every = results.items if results.overview else _kept(results, message)
+    every = results.items if results.overview and results.count is not None else _kept(results, message)
     kept = [item for item in every if may_be_shown(item)]
     eligible = {item.id for item in kept if not item.pinned and item.kind not in ("preference", "goal")}
     drawn = frozenset(eligible) if holdout.share else frozenset[str]()

@@ -207,7 +207,7 @@ class Database(store.Database):
         """Return the transaction that this thread is in."""
         beginning = getattr(self._mine, "beginning", None)
         if beginning is not None:
-            # What the beginning of a snapshot has given: the store's version, 0 without a store, and who serves.
+            # The beginning of a snapshot has given the store's version, 0 without a store, and who serves.
             self._mine.beginning = None
             *_, last = beginning.finish()
             version, pid = (int(last.get_value(0, place) or 0) for place in (0, 1)) if last.ntuples else (0, None)

@@ -42,7 +42,7 @@ def decoded(content: bytes) -> tuple[str, str]:
             if b"\0" in content:
                 raise BadInput("binary, not text") from None
             raise BadInput("not UTF-8; other encodings need `pip install 'limpet[docs]'`") from None
-        # What is not ASCII decides, and may come late; a NUL is a part of UTF-16, whose bytes stay together.
+        # Bytes beyond ASCII decide, and may come late; a NUL is a part of UTF-16, whose bytes stay together.
         lines = [] if b"\0" in content else [line for line in content.split(b"\n") if not line.isascii()]
         encoding = detect(b"\n".join(lines) or content)["encoding"] or ""
         if not encoding:

@@ -70,7 +70,7 @@ class SegmentRow(NamedTuple):
 class Devices(Repository):
     """Sync with the ledgers of other devices."""
 
-    def seal(self, place: str, *, renew: bool = False) -> tuple[bytes | None, list[SegmentRow]]:
+    def seal(self, place: str, *, renew: bool = False) -> tuple[bytes, list[SegmentRow]]:
         """Give the events since the last time their order among all devices', and put them into segments. Return the
         identity and all known segments. `place`: of the file; another place is another device, as it is with
         `renew`."""
@@ -84,20 +84,12 @@ class Devices(Repository):
                 con.execute("INSERT INTO device (id, place) VALUES (?, ?)", (device, place))
             sync.seal(device)
             sync.conclude()
-        return self.segments()
+            return device, _segments(con)
 
     def segments(self) -> tuple[bytes | None, list[SegmentRow]]:
         """Return the identity used last, and all known segments."""
         with self._database.reading() as con:
-            devices = [row[0] for row in con.execute("SELECT id FROM device ORDER BY num")]
-            rows = con.execute(
-                "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
-            ).fetchall()
-        segments = [
-            SegmentRow(bytes(device), number, digest, json.loads(header), device in devices, num)
-            for num, device, number, digest, header in rows
-        ]
-        return devices[-1] if devices else None, segments
+            return con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get, _segments(con)
 
     def lines(self, segment: int) -> list[SequencedEvent]:
         """Return the events of a segment as they are now: without what was purged."""
@@ -157,6 +149,16 @@ class Devices(Repository):
         from .sync import Sync
 
         return Sync(self._store, con)
+
+
+def _segments(con: Connection) -> list[SegmentRow]:
+    own = {row[0] for row in con.execute("SELECT id FROM device")}
+    return [
+        SegmentRow(bytes(device), number, digest, json.loads(header), device in own, num)
+        for num, device, number, digest, header in con.execute(
+            "SELECT num, device, number, digest, header FROM segment ORDER BY device, number, num"
+        )
+    ]
 
 
 def is_trusted(con: Connection, device: bytes) -> bool:

@@ -82,7 +82,7 @@ def write(source: Source, folder: Path) -> int:
             if row.own and not _path(folder, row, row.digest, encrypt).exists():
                 written += _write_segment(store, folder, row, report, encrypt)
         device, rows = _seal(store, folder)
-        report.device = device.hex() if device else None
+        report.device = device.hex()
         own, purged = [row for row in rows if row.own], Devices(store).purged()
         for done, row in enumerate(own, 1):
             if row.num in purged or not _path(folder, row, row.digest, encrypt).exists():
@@ -135,7 +135,7 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
 # -- this device
 
 
-def _seal(store: Store, folder: Path) -> tuple[bytes | None, list[SegmentRow]]:
+def _seal(store: Store, folder: Path) -> tuple[bytes, list[SegmentRow]]:
     """Seal the newest events; return the identity under which this store writes, and all segments. A store is another
     device if its file was moved or copied, or if the folder has segments of this device that it does not know (it is an
     older copy)."""

@@ -241,7 +241,7 @@ def copy_store(
     ):
         if store.path == other.path:
             raise BadInput("a store cannot be copied into itself")
-        # What the target has already must be the beginning of the same ledger.
+        # The target must have the beginning of the same ledger, or nothing.
         there, coming = 0, _events(store)
         for there, event in enumerate(_events(other), 1):
             if next(coming, None) != event:

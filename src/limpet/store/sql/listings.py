@@ -37,6 +37,7 @@ _PARTS = {
     "kind": "m.kind",
     "state": "m.state",
     "origin": "m.origin",
+    "trust": "m.trust",
     "scope": "(SELECT name FROM scope WHERE num = m.scope)",
     "topic": "j.value",
     "day": "m.created_at / 86400000000",
@@ -160,8 +161,8 @@ class Listings(Repository):
         return self._ask("scopes_with", where)
 
     def count_by(self, where: Filter, by: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """Count the memories that pass the filter by kind, state, origin, scope, topic or day (when the store first
-        knew it, UTC), one or several of these. The most first, then by name."""
+        """Count the memories that pass the filter by one or several of kind, state, origin, trust, scope, topic and day
+        (when the store first knew it, UTC). The most first, then by name."""
         statement, bound = filtered("count_by", where)
         columns = ", ".join(f"{_PARTS[name]} AS part{i}" for i, name in enumerate(by))
         statement = statement.replace("{counted}", columns)
