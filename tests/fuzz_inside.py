@@ -19,7 +19,7 @@ from limpet.features.transfer.records import TransferReport
 from limpet.features.transfer.service import records
 from limpet.model.errors import LimpetError
 from limpet.model.times import parse_time
-from limpet.recall.plan import asks_now, asks_of_agent, asks_past, intent
+from limpet.recall.plan import asks_now, asks_of_agent, asks_past
 from limpet.recall.shape import shape_of
 from limpet.text import blocks, dates, describe, entities, excerpt, instructions, secrets, turns
 from tests.flows import hook_inputs
@@ -172,7 +172,7 @@ class Mcp(Target):
 class Dates(Target):
     def try_one(self, rng):
         said = text(rng)
-        dates.spans(said, NOW), dates.mentioned(said), dates.asks_when(said), dates.stretch(said, NOW)
+        dates.spans(said, NOW), dates.mentioned(said), dates.stretch(said, NOW)
         try:
             parse_time(said, now=NOW)
         except LimpetError:
@@ -197,7 +197,7 @@ class Texts(Target):
             blocks.one_line(said), blocks.strip_blocks(said), turns.first_sentence(said)
         entities.entities(one), describe.with_grams(one), list(sentences(one))
         excerpt.excerpt(one, excerpt.words_of(other), 60)
-        intent(one), asks_now(one), asks_past(one), asks_of_agent(one), shape_of(one)
+        asks_now(one), asks_past(one), asks_of_agent(one), shape_of(one)
         return True
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limpet.recall.plan import intent
+from limpet.recall.plan import asks_now
+from limpet.recall.shape import SHAPES, shape_of
 from limpet.text import entities as E
 
 
@@ -49,7 +50,7 @@ def test_a_text_names_only_so_many_things():
 def test_any_text_has_its_things(text):
     for one in E.entities(text):
         assert 1 < len(one.folded) <= E.LONGEST
-    assert intent(text) in ("lookup", "time", "recent")
+    assert shape_of(text) in SHAPES
 
 
 @pytest.mark.parametrize("part", ["a_", "A", "Aa", "a.", "/", "1.", "/a", "A-", "Ab-", '"', "`a", "-", "ab'", "a::"])
@@ -59,14 +60,12 @@ def test_no_text_takes_for_ever(part):
 
 
 @pytest.mark.parametrize(
-    ("question", "kind"),
+    ("question", "now"),
     [
-        ("when did we move to Berlin?", "time"),
-        ("what is the latest version?", "recent"),
-        ("what is the rate limit?", "lookup"),
-        ("레이트 리밋은 얼마인가?", "lookup"),
-        ("", "lookup"),
+        ("when did we move to Berlin?", False), ("what is the latest version?", True),
+        ("what is the rate limit?", False), ("레이트 리밋은 얼마인가?", False), ("", False),
     ],
-)
-def test_the_kind_of_a_question(question, kind):
-    assert intent(question) == kind
+)  # fmt: skip
+def test_a_question_says_that_it_asks_for_what_holds_now(question, now):
+    assert asks_now(question) is now
+    assert shape_of(question) == "one"

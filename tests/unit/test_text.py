@@ -11,7 +11,6 @@ from limpet.text.dates import (
     NOTHING,
     Mentioned,
     agreement,
-    asks_when,
     mentioned,
     spans,
     stretch,
@@ -409,18 +408,6 @@ def test_times_are_understood_as_seen_from_now(text, first, last):
 @pytest.mark.parametrize("text", ["", "at last it works", "this is fine", "999 years ago of 3000 years ago", "ago"])
 def test_what_names_no_time_or_one_beyond_the_calendar_is_none(text):
     assert spans(text, at("0300-01-01T00:00:00Z")) == []
-
-
-@pytest.mark.parametrize(
-    "question", ["When did Ada move?", "and when was that", "what day is the release", "how long did it take"]
-)
-def test_questions_about_a_time(question):
-    assert asks_when(question)
-
-
-@pytest.mark.parametrize("question", ["what broke when we moved", "who moved", "", "how many"])
-def test_questions_about_something_else(question):
-    assert not asks_when(question)
 
 
 def test_messages_say_how_many_of_what():

@@ -45,7 +45,7 @@ def recalled(answer: Recall, names: Sequence[str], budget_tokens: int | None = N
             line(MARGIN + paint(f"also {len(also)} like it: {shorten_ids(', '.join(also))}", DIM))
     if (explained := answer.explained) is not None:
         times = f", names {', '.join(explained.times)}" if explained.times else ""
-        line(f"\n{paint('read as:', output.BOLD)} {explained.intent}{times}")
+        line(f"\n{paint('read as:', output.BOLD)} {answer.shape}{times}")
         counts = ", ".join(f"{count} {why}" for why, count in explained.counts.items())
         line(f"{paint('left out:', output.BOLD)} {counts or 'nothing near the question'}")
         for out in explained.left_out:

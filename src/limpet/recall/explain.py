@@ -19,7 +19,7 @@ from ..text.dates import mentioned, spans
 from ..text.describe import MONTHS, WEEKDAYS, with_grams
 from .candidates import Candidates, best_of
 from .pack import Packed
-from .plan import Plan, intent
+from .plan import Plan
 
 if TYPE_CHECKING:
     from ..store import Store
@@ -48,18 +48,17 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The reading of a question, and what was left out of its answer."""
+    """The times that a question names, and what was left out of its answer."""
 
-    intent: str
     times: tuple[str, ...] = ()  # parts of dates and stretches of time that it names
     counts: Mapping[str, int] = field(default_factory=dict)  # how many were left out, by reason
     left_out: tuple[LeftOut, ...] = ()  # the nearest of them
 
     def as_dict(self) -> dict[str, object]:
-        """Return {"intent", "times", "left_out": {"counts", "items"}}."""
+        """Return {"times", "left_out": {"counts", "items"}}."""
         items = [{name: value for name, value in item._asdict().items() if value} for item in self.left_out]
         left_out = {"counts": dict(self.counts), "items": items}
-        return {"intent": self.intent, "times": list(self.times), "left_out": left_out}
+        return {"times": list(self.times), "left_out": left_out}
 
 
 def filtered(store: Store, semantic: SemanticSearch | None, plan: Plan) -> list[LeftOut]:
@@ -134,9 +133,7 @@ def explanation(
     lower -= len(packed.places) + len(packed.dropped)
     if lower > 0:
         counts["ranked lower"] = lower
-    return Explanation(
-        intent=intent(plan.query), times=tuple(_times(plan)), counts=counts, left_out=tuple(left_out[:TOLD])
-    )
+    return Explanation(times=tuple(_times(plan)), counts=counts, left_out=tuple(left_out[:TOLD]))
 
 
 def _times(plan: Plan) -> Iterator[str]:

@@ -13,7 +13,7 @@ from functools import cache
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
 from ..model.memory import Filter
-from ..text.dates import asks_when, stretch
+from ..text.dates import stretch
 from .shape import OF_TIME, ONE, SEVERAL, shape_of
 
 MAX_RESULTS = 1_000
@@ -145,13 +145,6 @@ def _has(pattern: str, query: str) -> bool:
     """Search a question for a pattern, compiled when a query first needs it: writes need none. Folded text takes half
     of the time."""
     return _compiled(pattern).search(query[:READ].casefold()) is not None
-
-
-def intent(query: str) -> str:
-    """Return `time`, `recent` or else `lookup`."""
-    if asks_when(query[:READ]):
-        return "time"
-    return "recent" if asks_now(query) else "lookup"
 
 
 def asks_now(query: str) -> bool:

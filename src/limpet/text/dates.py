@@ -49,8 +49,6 @@ _PART = (
 )
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _QUARTERS = {"first": 1, "second": 4, "third": 7, "fourth": 10}
-# A question about a time: English.
-_ASKS_WHEN = r"^\W*(?:and |so |but )?when\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bhow long\b"
 # How far back the date is looked for that a text names.
 MOST_DAYS = 3_660
 
@@ -184,11 +182,6 @@ def _named(which: str, name: str, today: date) -> tuple[date, date]:
 
 def _number(word: str) -> int:
     return int(word) if word.isdigit() else _COUNTS[word.lower()]
-
-
-def asks_when(question: str) -> bool:
-    """Return whether a question asks for a time or a duration."""
-    return _compiled(_ASKS_WHEN).search(question[:2_000]) is not None
 
 
 def agreement(wanted: Mentioned, at: int) -> float:
