@@ -184,8 +184,8 @@ def recall(
     Reads one state of the store; the same store, plan and `now` give the same answer.
     """
     if plan.shape == MEMORY:
-        whole = replace(plan, shape=ONE)
-        answer = recall(store, semantic, whole, trace=trace, explain=explain, skip=skip, thorough=thorough)
+        as_one = replace(plan, shape=ONE)
+        answer = recall(store, semantic, as_one, trace=trace, explain=explain, skip=skip, thorough=thorough)
         return answer if explain else _with_overview(store, plan, answer, trace=trace)
     with store.snapshot(plan.deadline):
         timed, parts = _parts(store, semantic, plan, skip, thorough=thorough)
@@ -202,18 +202,16 @@ def recall(
                 ids, truncated = list(map(format_id, candidates.table.ids)), truncated or packed.truncated
                 also |= {ids[i]: tuple([ids[other] for other in others]) for i, others in packed.also.items()}
                 if explain and explained is None:
-                    from .explain import explanation
-
-                    explained = explanation(store, semantic, part, candidates, packed, lower=len(ranking.order))
+                    explained = _explained(store, semantic, part, candidates, ranking, packed)
         is_timed, candidates, ranking = parts[0][0] is not plan, *parts[0][1:]
         by_time = plan.shape == OF_TIME and timed is not plan
         count = store.listings.count(timed.where) if by_time and is_timed else None
     more = max(0, (count or 0) - sum(not item.outside for item in items))
     complete = not more and not truncated and (is_timed or len(ranking.order) <= plan.k)
-    likely, relevant = (1.0, True) if count else (ranking.relevance, ranking.relevant)
+    likely, relevant = ranking.relevance, ranking.relevant
     sentence = note(likely, relevant, shown=items, missing=candidates.missing)
     if count:
-        sentence = in_time(more, sum(item.outside for item in items))
+        likely, relevant, sentence = 1.0, True, in_time(more, sum(item.outside for item in items))
     elif by_time and items:
         relevant, sentence = False, NONE_IN_TIME
     elif plan.shape in SEVERAL and relevant and not complete:
@@ -235,6 +233,14 @@ def recall(
         explained=explained,
         also=also,
     )
+
+
+def _explained(
+    store: Store, semantic: SemanticSearch | None, plan: Plan, candidates: Candidates, ranking: Ranking, packed: Packed
+) -> Explanation:
+    from .explain import explanation  # few ask
+
+    return explanation(store, semantic, plan, candidates, packed, lower=len(ranking.order))
 
 
 def _parts(
