@@ -104,7 +104,7 @@ def test_the_terminal_shows_it(shop, path, capsys):
     memory, ids = shop
     assert main(["--store", str(path), "--scope", "project:api", "recall", QUESTION, "--lexical", "--explain"]) == 0
     shown = capsys.readouterr().out
-    assert "read as: lookup" in shown
+    assert "read as: one" in shown
     assert "1 superseded" in shown
     assert f"{memory.abbreviate([ids['wrong']])[0]}  retracted (it was a joke): The orders" in shown
     assert "score = +" in shown
