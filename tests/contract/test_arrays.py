@@ -60,7 +60,7 @@ def answers(store):
         found.append((table.valid_from, table.sizes, table.asked, table.keyed))
         found.append(table.priors)
         for query in QUERIES:
-            hits = index.text_hits(query, where, deadline=None)
+            hits = index.text_hits(query, where, deadline=None, forms={})
             said, having = index.words(allowed, hits.stems)
             found.append((query, hits.text_ids, hits.stems, hits.weight, hits.absent, said, having))
             found.append([hits.scores[one] for one in sorted(hits.text_ids)])

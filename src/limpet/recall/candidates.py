@@ -13,7 +13,8 @@ from ..model.dataclass import dataclass, field, replace
 from ..model.errors import EmbedderUnavailable
 from ..model.ids import format_id
 from ..rank import constants as C
-from ..text.describe import grams, with_grams
+from ..text.describe import beginning, grams, inflected, with_grams
+from ..vectors.wordpiece import wordpiece
 from .features import QueryMatch, compute_features
 from .index import CandidateTable, SqlIndex, TextHits
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..model.memory import Memory
     from ..store import Store
+    from ..store.lexical import Forms
     from ..vectors.index import SearchScan
     from .index_ram import RamIndex
     from .plan import Plan
@@ -51,6 +53,7 @@ class Candidates:
     notes: dict[str, str] = field(default_factory=dict)
     hits: SearchScan | None = None
     stems: Mapping[str, float] = field(default_factory=dict)  # the query's words that were searched for, by their worth
+    forms: Forms = field(default_factory=dict)  # in which else they were searched for
     absent: float = 0.0  # worth of the query's words that no text has
     # By place, (id, text) of memories that were merged into it and match the query.
     also_said: dict[int, list[tuple[str, str]]] = field(default_factory=dict)
@@ -102,7 +105,7 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan, *
 
         index = RamIndex(columns)
     candidates = Candidates()
-    text = _text_hits(index, plan, candidates)
+    text = _text_hits(store, index, plan, candidates)
     hits = candidates.hits = _vector_hits(semantic, plan, candidates)
     orders, pool = [text.text_ids], set(text.text_ids)
     others = [text_id for text_id in text.scores if text_id not in pool][:ENDED]
@@ -125,7 +128,7 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan, *
     text_ids = sorted({*pool - merged.keys(), *speaking})
     candidates.table = index.table(text_ids)
     every, joined = _behind(candidates, merged, replaced)
-    fields, words = index.words(every, text.stems)
+    fields, words = index.words(every, text.stems, candidates.forms)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
     match = QueryMatch(
         query=plan.query,
@@ -192,16 +195,28 @@ def best_of(orders: Sequence[Sequence[int]], count: int) -> list[int]:
     return sorted(sorted(rank), key=rank.__getitem__)[:count]
 
 
-def _text_hits(index: SearchIndex, plan: Plan, candidates: Candidates) -> TextHits:
+def _text_hits(store: Store, index: SearchIndex, plan: Plan, candidates: Candidates) -> TextHits:
     """Find the best texts by words."""
     if "lexical" in plan.without:
         return TextHits()
     until = None if plan.deadline is None else max(plan.deadline, time.monotonic() + plan.seconds_for_words)
-    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=until)
+    candidates.forms = _forms(store, plan.query)
+    hits = index.text_hits(with_grams(plan.query), plan.where, deadline=until, forms=candidates.forms)
     candidates.stems, candidates.absent = hits.stems, hits.absent
     if not hits.complete:
         candidates.miss("lexical", "the deadline came before all words were scored")
     return hits
+
+
+def _forms(store: Store, query: str) -> Forms:
+    """Return the other forms that the index has of each word of a query in a language that the models do not know: its
+    tokenizer folds those of English alone."""
+    forms, foreign = {}, wordpiece().foreign(query)
+    for term, word in store.search.tokenizer.terms(query).items():
+        if (begin := beginning(term)) and foreign(word):
+            others = store.search.beginning_with(begin)
+            forms[term] = [other for other in others if other != term and inflected(term, other)]
+    return forms
 
 
 def _vector_hits(semantic: SemanticSearch | None, plan: Plan, candidates: Candidates) -> SearchScan | None:

@@ -18,6 +18,7 @@ from ..store.records import Candidate
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..store import Store
+    from ..store.lexical import Forms
 
 
 class PriorFactors(NamedTuple):
@@ -78,10 +79,10 @@ class SqlIndex:
         self._store = store
         self._rows: dict[int, Candidate] = {}  # of texts that pass
 
-    def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
+    def text_hits(self, query: str, where: Filter, *, deadline: float | None, forms: Forms) -> TextHits:
         limit: int | None = C.LEXICAL_CANDIDATES * 3
         while True:
-            result = self._store.search.lexical(query, where, limit=limit, deadline=deadline)
+            result = self._store.search.lexical(query, where, limit=limit, deadline=deadline, forms=forms)
             hits = list(result.hits)
             kept: list[int] = []
             start, step = 0, C.LEXICAL_CANDIDATES
@@ -142,7 +143,8 @@ class SqlIndex:
             )  # fmt: skip
         return table
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float], forms: Forms) -> tuple[list[float], list[int]]:
+        each = [({stem, *forms.get(stem, ())}, worth) for stem, worth in stems.items()]
         terms_of = self._store.search.tokenizer.counts
         fields, having = [], []
         for text_id in text_ids:
@@ -152,8 +154,8 @@ class SqlIndex:
                 if not text:
                     continue
                 terms, total = terms_of(text), 0.0
-                for j, (stem, worth) in enumerate(stems.items()):
-                    if stem in terms:
+                for j, (same, worth) in enumerate(each):
+                    if not same.isdisjoint(terms):
                         words |= 1 << j
                         total += worth
                 value += share * total

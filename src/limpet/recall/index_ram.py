@@ -13,6 +13,7 @@ from .index import CandidateTable, PriorFactors, TextHits, dated
 
 if TYPE_CHECKING:
     from ..store.arrays.columns import Columns
+    from ..store.lexical import Forms
 
 
 class RamIndex:
@@ -21,14 +22,14 @@ class RamIndex:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
 
-    def text_hits(self, query: str, where: Filter, *, deadline: float | None) -> TextHits:
+    def text_hits(self, query: str, where: Filter, *, deadline: float | None, forms: Forms) -> TextHits:
         """Find the best texts by BM25."""
         # As many as SqlIndex asks for at first, so that both score the same texts.
         limit = C.LEXICAL_CANDIDATES * 3
-        hits = self._columns.lexical(query, where, limit=limit, deadline=deadline)
+        hits = self._columns.lexical(query, where, limit=limit, deadline=deadline, forms=forms)
         passing = self._columns.passing(hits.text_ids, where)
         if np.count_nonzero(passing) < C.LEXICAL_CANDIDATES and len(hits.text_ids) == limit:
-            hits = self._columns.lexical(query, where, limit=None, deadline=deadline)
+            hits = self._columns.lexical(query, where, limit=None, deadline=deadline, forms=forms)
             passing = self._columns.passing(hits.text_ids, where)
         kept = hits.text_ids[passing].tolist()
         return TextHits(
@@ -84,10 +85,10 @@ class RamIndex:
             priors[i] = priors[i]._replace(**use._asdict() | {"used_at": use.used_at or None})
         return priors
 
-    def words(self, text_ids: Sequence[int], stems: Mapping[str, float]) -> tuple[list[float], list[int]]:
+    def words(self, text_ids: Sequence[int], stems: Mapping[str, float], forms: Forms) -> tuple[list[float], list[int]]:
         """Return the worth of the query's words in topics, labels and dates of some texts (a label's counts half), and
         which of the words each text has anywhere, bit j for the j-th stem."""
         if not stems:
             return [0.0] * len(text_ids), [0] * len(text_ids)
-        fields, having = self._columns.postings.words(np.asarray(text_ids, dtype=np.int64), stems)
+        fields, having = self._columns.postings.words(np.asarray(text_ids, dtype=np.int64), stems, forms)
         return fields.tolist(), (having @ (1 << np.arange(len(stems), dtype=np.int64))).tolist()

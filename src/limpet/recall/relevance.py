@@ -11,8 +11,9 @@ import re
 from collections.abc import Container, Sequence
 
 from ..rank import relevance_weights as W
+from ..rank.constants import ANSWERS_FROM
 from ..rank.weights import WEIGHTS
-from ..text.describe import latin_share
+from ..text.describe import LATIN, latin_share
 from ..vectors.wordpiece import wordpiece
 
 TYPE_CHECKING = False
@@ -58,8 +59,8 @@ FEW_WORDS = 2 / 8
 
 # The sentences for a caller, to whom what is only nearest looks like an answer; from LIKELY on it probably is one.
 ANSWERED, MAY_ANSWER, LIKELY = "The first of these probably answers it.", "The first of these may answer it.", 0.5
-# The highest probability if the models do not know the language: it may answer.
-UNKNOWN_LANGUAGE = 0.49
+# The highest probability if the judge doubts the first result, or the models do not know the language: it may answer.
+UNSURE = 0.49
 BY_WORDS = "Found by words, vectors being missing: see whether one of these answers it."
 IN_TIME = "These are of the time that the question names"
 MORE_MAY_ANSWER = "These are the nearest, and more may answer: -k shows more."
@@ -72,8 +73,9 @@ NEAREST = 3
 def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> tuple[float, bool]:
     """Return the probability that a candidate answers the query, and whether that is enough.
 
-    If the first result stands out by itself, it is at least the threshold. It stays below LIKELY if the models do not
-    know the language of the query or of the first result. A feature without a weight counts nothing.
+    If the first result stands out by itself, it is at least the threshold. It stays below LIKELY if the judge does not
+    say that the first result answers, or the models do not know its language or the query's. A feature without a weight
+    counts nothing.
     """
     if not ranking.order:
         return 0.0, False
@@ -98,11 +100,16 @@ def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan
     elif stands_out or known["literal"]:
         likely = max(threshold, likely)
     relevant = likely >= threshold
-    if likely >= LIKELY and "cosine" in known:
+    if likely >= LIKELY:
         texts = plan.query, candidates.memories(store, ranking.order[:1])[0].content
-        if not all(map(wordpiece().knows, texts)):
-            likely = UNKNOWN_LANGUAGE
+        if known.get("judge_first", ANSWERS_FROM) < ANSWERS_FROM or not all(map(_is_known, texts)):
+            likely = UNSURE
     return likely, relevant
+
+
+def _is_known(text: str) -> bool:
+    """Return whether the models know the language of a text."""
+    return latin_share(text) >= LATIN and wordpiece().knows(text)
 
 
 def note(value: float, relevant: bool, *, shown: object, missing: Container[str]) -> str:

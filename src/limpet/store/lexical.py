@@ -33,6 +33,9 @@ BACKGROUND_TEXTS = 500
 BM25_K1, BM25_B = 1.2, 0.75
 # In the mean length a text is at most so many times as long as the median one.
 MOST_MEDIANS = 10
+# The other forms of a query's terms that the index has: each counts as the term itself.
+Forms = Mapping[str, Sequence[str]]
+NO_FORMS: Forms = {}
 COMMON_WORDS = (
     "a about all also an and any are as at be been but by can could did do does for from get had has have he her him"
     " his how i if in into is it its just like me my no of on one or our out she should so some than that the their"
@@ -72,11 +75,12 @@ def worth(useful: Iterable[tuple[int, str]], texts: int) -> dict[str, float]:
     return {stem: max(1e-6, math.log((texts - df + 0.5) / (df + 0.5))) for df, stem in useful}
 
 
-def weights(topics: Iterable[int], stems: Mapping[str, float], texts: int, rare: int) -> list[float]:
-    """Return what topics that every row has, and the terms, add to BM25. `topics`: in how many texts each is; beside
-    common terms they count half."""
+def weights(topics: Iterable[int], stems: Mapping[str, float], texts: int, rare: int, forms: Forms) -> list[float]:
+    """Return what topics that every row has, and the terms with their forms, add to BM25. `topics`: in how many texts
+    each is; beside common terms they count half."""
     share = 0.5 if rare < len(stems) else 1.0
-    return [*[share * worth([(df, "")], texts)[""] for df in topics], *stems.values()]
+    of_terms = [weight for stem, weight in stems.items() for _ in (stem, *forms.get(stem, ()))]
+    return [*[share * worth([(df, "")], texts)[""] for df in topics], *of_terms]
 
 
 def absent_worth(absent: int, texts: int) -> float:
@@ -122,6 +126,7 @@ def small_result(
     absent: Sequence[str],
     matching: Iterable[tuple[int, str, str]],
     limit: int | None,
+    forms: Forms,
 ) -> LexicalResult:
     """Return BM25 hits for a store of few texts, whose own document frequencies say nothing yet.
 
@@ -156,9 +161,10 @@ def small_result(
     for text_id, words, length, fields in counts:
         longer, score = norm(length, mean), 0.0
         for stem, weight in weights.items():
-            if times := words.get(stem):
+            each = (stem, *forms.get(stem, ()))
+            if times := sum([words.get(term, 0) for term in each]):
                 score += part(weight, times, longer)
-            if stem in fields:
+            if not fields.keys().isdisjoint(each):
                 score += weight
         scored.append((-score, text_id))
     hits = {}

@@ -116,6 +116,32 @@ def with_grams(query: str) -> str:
     return f"{query} {pairs}" if pairs else query
 
 
+# Letters that two forms of a word have in common at least, and how many their ends may differ in.
+STEM, END = 4, 3
+
+
+def letters(word: str) -> str:
+    """Return a word by its letters: a syllable of Hangul has two or three."""
+    return word if word.isascii() else unicodedata.normalize("NFD", word)
+
+
+def beginning(word: str) -> str:
+    """Return what every form of a word begins with; "" for a word that is too short to have one."""
+    stem = max(STEM, len(letters(word)) - END)
+    if len(letters(word)) < STEM:
+        return ""
+    while len(letters(word)) > stem and len(word) > 1:
+        word = word[:-1]
+    return word
+
+
+def inflected(word: str, other: str) -> bool:
+    """Return whether two words are the same but for their ends."""
+    word, other = letters(word), letters(other)
+    stem = max(STEM, max(len(word), len(other)) - END)
+    return min(len(word), len(other)) >= stem and word[:stem] == other[:stem]
+
+
 # Models of Latin letters understand a text with this share of them.
 LATIN = 0.5
 

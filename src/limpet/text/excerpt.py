@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .describe import grams
+from .describe import STEM, grams, inflected
 from .lexicon import FUNCTION_WORDS
 
 # Characters of a very long text that are looked at.
@@ -83,8 +83,6 @@ def _part(line: str, words: frozenset[str], space: int) -> tuple[int, str]:
 COMPARED, SHORTEST = 20_000, 3
 # An exact name (a ticket, an error code) is as seldom a coincidence as two words.
 EXACT_WEIGHT = 2
-# Letters that two inflections of a word have in common at least, and how many their ends may differ in.
-STEM, END = 4, 3
 # English function words that can change a statement, and words of messages to an agent on any subject.
 SAID_ANYWAY = FUNCTION_WORDS | frozenset(
     "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
@@ -102,7 +100,7 @@ def shared_weight(message: str, text: str) -> int:
     return sum(
         EXACT_WEIGHT if _EXACT.fullmatch(word) else 1
         for word in _words(message)
-        if any(_alike(word, other) for other in there.get(word[:STEM], ()))
+        if any(word == other or inflected(word, other) for other in there.get(word[:STEM], ()))
     )
 
 
@@ -112,12 +110,6 @@ def _words(text: str) -> frozenset[str]:
     kept = {word for word in _PLAIN_WORD.findall(text.casefold()) if word not in SAID_ANYWAY and len(word) >= SHORTEST}
     # Text without spaces is compared by pairs of characters.
     return frozenset({word for word in kept if word.isascii() or not grams(word)} | set(grams(text).casefold().split()))
-
-
-def _alike(word: str, other: str) -> bool:
-    """Return whether two words are the same but for their ends."""
-    stem = max(STEM, max(len(word), len(other)) - END)
-    return word == other or (min(len(word), len(other)) >= stem and word[:stem] == other[:stem])
 
 
 # Characters of a message that are looked at.

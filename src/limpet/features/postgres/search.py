@@ -17,6 +17,7 @@ import numpy as np
 from ...model.dataclass import replace
 from ...model.memory import Filter
 from ...store.arrays.postings import Postings, Seen, occurrences
+from ...store.lexical import NO_FORMS, Forms
 from ...store.records import ALL, NO_HITS, LexicalResult, NewVector, VectorChunk
 from ...store.sql import store
 from ...store.sql.feed import ChangeFeed, IndexedText, WordFeed, WordLists
@@ -124,7 +125,11 @@ class PostgresSearch(Search):
         self._lock = threading.Lock()
         self._held: tuple[int, Postings, _Rows] | None = None
 
-    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
+    between = "SELECT DISTINCT word FROM posting WHERE word >= ? AND word < ?"
+
+    def lexical(
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None, forms: Forms = NO_FORMS
+    ) -> LexicalResult:
         if deadline is not None and deadline <= time.monotonic():
             return NO_HITS._replace(complete=False)
         # The store before the lock, as a recall has them: in the other order two threads would wait for each other.
@@ -140,7 +145,7 @@ class PostgresSearch(Search):
             # One more, to know whether there are more.
             asked = None if limit is None else limit + 1
             _, postings, rows = self._held
-            hits = postings.search(text, where, rows, limit=asked)  # type: ignore[arg-type]
+            hits = postings.search(text, where, rows, limit=asked, forms=forms)  # type: ignore[arg-type]
             return LexicalResult(
                 hits=dict(zip(hits.text_ids[:limit].tolist(), hits.scores[:limit].tolist(), strict=True)),
                 stems=hits.stems, weight=hits.weight, complete=hits.complete, absent=hits.absent,

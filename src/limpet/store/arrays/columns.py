@@ -17,6 +17,7 @@ from ..records import UseCounts
 from .postings import NOTHING, ArrayHits, Postings, Seen, among, distinct
 
 if TYPE_CHECKING:
+    from ..lexical import Forms
     from ..sql.feed import ChangeFeed, TextColumns
 
 # Texts read at a time, and how long one recall may read before it answers from rows, in seconds.
@@ -267,12 +268,14 @@ class Columns:
             self._seen[where.scopes] = whole if seen.texts == whole.texts else seen
         return whole if where.scopes is None else self._seen[where.scopes]
 
-    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None) -> ArrayHits:
+    def lexical(
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None, forms: Forms
+    ) -> ArrayHits:
         """Search as `Search.lexical` does."""
         with self._feed.within(deadline):
             reading = self.postings.whole.words * SECONDS_PER_WORD
             held_only = self._feed.in_pieces and deadline is not None and deadline - time.monotonic() < reading
-            return self.postings.search(text, where, self, limit=limit, held_only=held_only)
+            return self.postings.search(text, where, self, limit=limit, forms=forms, held_only=held_only)
         return NOTHING._replace(complete=False)
 
     def uses(self, text_ids: np.ndarray) -> dict[int, UseCounts]:

@@ -323,8 +323,9 @@ class Postings:
         return posting
 
     def search(
-        self, text: str, where: Filter, columns: Columns, *, limit: int | None = None, held_only: bool = False
-    ) -> ArrayHits:
+        self, text: str, where: Filter, columns: Columns, *, limit: int | None = None,
+        forms: lexical.Forms = lexical.NO_FORMS, held_only: bool = False,
+    ) -> ArrayHits:  # fmt: skip
         """Return texts that have the query's rarer words, best first, as `Search.lexical` does.
 
         `held_only`: leave out words whose lists have not been read, and report that.
@@ -336,7 +337,10 @@ class Postings:
         complete = len(terms) == len(asked)
         if not seen.texts:
             return NOTHING._replace(complete=complete)
-        counts = self._frequencies({stem: asked[stem] for stem in terms}, seen)
+        forms = {} if held_only else forms
+        named = {stem: (stem, *forms.get(stem, ())) for stem in terms}
+        each = self._frequencies({form: form for some in named.values() for form in some} | asked, seen)
+        counts = {stem: min(sum([each[form] for form in some]), seen.texts) for stem, some in named.items()}
         useful, rare = lexical.choose(counts, seen.texts, self._tokenizer)
         if not useful:
             return NOTHING._replace(complete=complete)
@@ -347,8 +351,9 @@ class Postings:
             complete = complete and all(held)
             if not rare:
                 return NOTHING._replace(complete=False)
-        lists = [self.posting(stem) for _, stem in useful]
-        rows = lists[0].text_ids if rare == 1 else distinct(np.concatenate([part.text_ids for part in lists[:rare]]))
+        lists = [self.posting(form) for _, stem in useful for form in named[stem]]
+        some = lists[: sum([len(named[stem]) for _, stem in useful[:rare]])]
+        rows = lists[0].text_ids if len(some) == 1 else distinct(np.concatenate([part.text_ids for part in some]))
         if seen.mask is not None:
             rows = rows[seen.mask[rows]]
         topics = [self._phrase(topic) for topic in where.topics if self._tokenizer.counts(topic)]
@@ -356,11 +361,12 @@ class Postings:
             rows = rows[positions(topic.text_ids, rows)[1]]
         absent = [stem for stem, count in counts.items() if not count]
         if seen.texts <= lexical.SMALL_STORE:
-            result = lexical.small_result(self._tokenizer, seen.texts, useful, absent, self._matching(rows), limit)
+            matching = self._matching(rows)
+            result = lexical.small_result(self._tokenizer, seen.texts, useful, absent, matching, limit, forms)
             text_ids, scores = np.array(list(result.hits), dtype=np.int64), np.array(list(result.hits.values()))
             return ArrayHits(text_ids, scores, result.stems, result.weight, complete, result.absent)
         stems = lexical.worth(useful, seen.texts)
-        weights = lexical.weights([_frequency(topic, seen) for topic in topics], stems, seen.texts, rare)
+        weights = lexical.weights([_frequency(topic, seen) for topic in topics], stems, seen.texts, rare, forms)
         norm = lexical.norm(columns.length[rows].astype(np.float64), seen.words / seen.texts or 1.0)
         scores = np.zeros(len(rows))
         for posting, weight in zip([*topics, *lists], weights, strict=True):
@@ -403,19 +409,21 @@ class Postings:
             posting = self._phrases[topic] = Posting(text_ids, times.astype(np.uint32) * 2, None)
         return posting
 
-    def words(self, text_ids: np.ndarray, stems: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
+    def words(
+        self, text_ids: np.ndarray, stems: Mapping[str, float], forms: lexical.Forms
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the worth of the query's words in topics, labels and dates of some texts (a label's counts half), and
         which of the words each text has, anywhere: (texts, stems)."""
         topics, labels, dates = np.zeros(len(text_ids)), np.zeros(len(text_ids)), np.zeros(len(text_ids))
         having = np.zeros((len(text_ids), len(stems)), dtype=bool)
         text_ids = text_ids.astype(np.int32)
         for place, (stem, worth) in enumerate(stems.items()):
-            posting = self.posting(stem)
-            at, there = positions(posting.text_ids, text_ids)
-            having[:, place] = there
-            if posting.fields is None:
-                continue
-            fields = posting.fields.take(at, mode="clip") * there
+            fields = np.zeros(len(text_ids), dtype=np.uint8)
+            for posting in map(self.posting, (stem, *forms.get(stem, ()))):
+                at, there = positions(posting.text_ids, text_ids)
+                having[:, place] |= there
+                if posting.fields is not None:
+                    fields |= posting.fields.take(at, mode="clip") * there
             if not fields.any():
                 continue
             topics += worth * (fields >= TOPIC)

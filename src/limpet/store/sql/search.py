@@ -19,6 +19,7 @@ import apsw
 from ...model.errors import BadInput, StoreError
 from ...model.memory import Filter
 from ..heap import give_back
+from ..lexical import NO_FORMS, Forms
 from ..records import ALL, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
 from .jobs import EMBED
 from .memories import scope_list
@@ -155,8 +156,16 @@ class Search(Repository, ABC):
 
     @abstractmethod
     def lexical(
-        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None, forms: Forms = NO_FORMS
     ) -> LexicalResult: ...
+
+    # The terms of the index from one on, before another.
+    between = "SELECT term FROM body_terms WHERE term >= ? AND term < ?"
+
+    def beginning_with(self, letters: str) -> list[str]:
+        """Return the index's terms that begin so; none that the tokenizer would cut once more when asked for."""
+        rows = self._database.rows(self.between, (letters, f"{letters}\U0010ffff"))
+        return [term for (term,) in rows if self.tokenizer.counts(term).keys() == {term}]
 
     @abstractmethod
     def allowed(self, where: Filter) -> list[int]:

@@ -83,7 +83,10 @@ class SqliteSearch(Search):
         with self._database.reading() as con:
             return SqliteFeed(self._store, con, self.tokenizer)
 
-    def lexical(self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None) -> LexicalResult:
+    def lexical(
+        self, text: str, where: Filter, *, limit: int | None, deadline: float | None = None,
+        forms: lexical.Forms = lexical.NO_FORMS,
+    ) -> LexicalResult:  # fmt: skip
         """Return the best texts for any text: its words are looked up, never interpreted.
 
         Two phases: rows come from the rarest terms, every term then counts in the BM25 of those rows.
@@ -102,24 +105,27 @@ class SqliteSearch(Search):
             frequencies: dict[str, int] = {}
             with self.until(deadline):
                 for stem, word in terms.items():
-                    frequencies[stem] = self._count(con, seen, quoted(word), stem)
+                    counts = [self._count(con, seen, quoted(word), stem)]
+                    counts += [self._count(con, seen, quoted(form), form) for form in forms.get(stem, ())]
+                    frequencies[stem] = min(sum(counts), seen.texts)
             if len(frequencies) < len(terms):
                 return NO_HITS._replace(complete=False)
             absent = [stem for stem, count in frequencies.items() if not count]
             useful, rare = lexical.choose(frequencies, seen.texts, self.tokenizer)
             if not useful:
                 return NO_HITS
-            words, topics = [quoted(terms[term]) for _, term in useful], self.topic_expressions(where)
+            words = [either(map(quoted, (terms[term], *forms.get(term, ())))) for _, term in useful]
+            topics = self.topic_expressions(where)
             # The common words are looked up only in the rows of the rare ones.
             common = [either(words[rare:] + words[:rare])] if rare < len(words) else []
             expression = " AND ".join([*topics, either(words[:rare]), *common])
             if seen.texts <= lexical.SMALL_STORE:
                 matching = con.execute(_MATCHING.replace("{matching}", seen.matching), (expression,))
-                return lexical.small_result(self.tokenizer, seen.texts, useful, absent, matching, limit)
+                return lexical.small_result(self.tokenizer, seen.texts, useful, absent, matching, limit, forms)
             stems, scored, complete = lexical.worth(useful, seen.texts), [], False
             with self.until(deadline):
                 of_topics = [self._count(con, seen, topic) for topic in topics]
-                self._scorer.weights = lexical.weights(of_topics, stems, seen.texts, rare)
+                self._scorer.weights = lexical.weights(of_topics, stems, seen.texts, rare, forms)
                 self._scorer.mean = self._mean(con, seen)
                 bound = (expression, -1 if limit is None else limit + 1)
                 scored = con.execute(_SCORED.replace("{matching}", seen.matching), bound).fetchall()
