@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from limpet.model.memory import Filter
+from limpet.recall.candidates import other_forms
 from limpet.recall.index_ram import RamIndex
 from limpet.store import lexical
 from limpet.store.arrays import columns, postings
@@ -12,7 +13,15 @@ from tests.contract.conftest import EVERYTHING, POSTGRES, Scribe, open_engine
 
 pytestmark = pytest.mark.usefixtures("arrays_of_few_texts")
 
-QUERIES = ("deploy limit", "rate limit of the api", "Berlin 東京", "deploys on friday and march", "nothing of this", "")
+QUERIES = (
+    "deploy limit",
+    "rate limit of the api",
+    "Berlin 東京",
+    "deploys on friday and march",
+    "nothing of this",
+    "Verträge договоры 계약서는",
+    "",
+)
 FILTERS = (
     Filter(),
     EVERYTHING,
@@ -60,8 +69,8 @@ def answers(store):
         found.append((table.valid_from, table.sizes, table.asked, table.keyed))
         found.append(table.priors)
         for query in QUERIES:
-            hits = index.text_hits(query, where, deadline=None, forms={})
-            said, having = index.words(allowed, hits.stems)
+            hits = index.text_hits(query, where, deadline=None, forms=(forms := other_forms(store, query)))
+            said, having = index.words(allowed, hits.stems, forms)
             found.append((query, hits.text_ids, hits.stems, hits.weight, hits.absent, said, having))
             found.append([hits.scores[one] for one in sorted(hits.text_ids)])
     return found
@@ -94,6 +103,7 @@ def test_arrays_answer_alike_whichever_engine_feeds_them(size, engines, clock):
             ),
             ("Deploy deploy deploy", {"session": "s", "position": 3, "topics": ["limit", "rate"]}),
             ("The limit of the api is 100", {"key": "api.limit", "confidence": 0.4}),
+            ("Der Vertrag endet, договор остаётся, 계약서를 보냈다", {"topics": ["Vertrages"]}),
         ]
     ):
         made[number] = both(lambda one, text=text, given=given: one.remember(text, **given))

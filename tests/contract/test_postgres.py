@@ -9,6 +9,7 @@ import pytest
 
 import limpet
 from limpet.model.memory import Filter
+from limpet.recall.candidates import other_forms
 from limpet.store import lexical
 from tests import failover, postgres_server
 from tests.contract.conftest import Scribe, open_engine
@@ -41,11 +42,14 @@ def test_rows_are_ranked_as_those_of_sqlite(both, size, monkeypatch):
         made = one.remember("Deploy deploy deploy", topics=["limit", "rate"])
         for number in range(20):
             one.remember(f"deploy {number} of march keeps the limit", topics=["api"])
+        one.remember("Der Vertrag endet, договор остаётся, 계약서를 보냈다", topics=["Vertrages"])
         one.change("edited", made, "Deploy twice")
         one.purge(one.remember("deploy the secret"))
     for where in FILTERS:
         for query in (*QUERIES, "limit 7"):
-            found = [one.store.search.lexical(query, where, limit=None) for one in both]
+            found = [
+                one.store.search.lexical(query, where, limit=None, forms=other_forms(one.store, query)) for one in both
+            ]
             (file, other) = (list(one.hits.items()) for one in found)
             assert file == other
             assert (found[0].stems, found[0].weight, found[0].absent) == (

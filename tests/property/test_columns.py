@@ -21,7 +21,7 @@ from limpet.store.sqlite import search as fulltext
 
 pytestmark = pytest.mark.usefixtures("arrays_of_few_texts")
 
-WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api".split()
+WORDS = "rate limit is 100 per minute deploys deploy on friday never Berlin WAL rate_limit café 東京 don't retry user api Vertrag Verträge договор договоры 계약서를 계약서는".split()
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
 TOPICS = st.lists(st.sampled_from(["api", "rate limit", "ops", "😀"]), max_size=2, unique=True)
 STEPS = st.one_of(

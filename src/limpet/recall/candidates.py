@@ -200,7 +200,7 @@ def _text_hits(store: Store, index: SearchIndex, plan: Plan, candidates: Candida
     if "lexical" in plan.without:
         return TextHits()
     until = None if plan.deadline is None else max(plan.deadline, time.monotonic() + plan.seconds_for_words)
-    candidates.forms = _forms(store, plan.query)
+    candidates.forms = other_forms(store, plan.query)
     hits = index.text_hits(with_grams(plan.query), plan.where, deadline=until, forms=candidates.forms)
     candidates.stems, candidates.absent = hits.stems, hits.absent
     if not hits.complete:
@@ -208,7 +208,7 @@ def _text_hits(store: Store, index: SearchIndex, plan: Plan, candidates: Candida
     return hits
 
 
-def _forms(store: Store, query: str) -> Forms:
+def other_forms(store: Store, query: str) -> Forms:
     """Return the other forms that the index has of each word of a query in a language that the models do not know: its
     tokenizer folds those of English alone."""
     forms, foreign = {}, wordpiece().foreign(query)

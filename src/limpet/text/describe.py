@@ -136,10 +136,11 @@ def beginning(word: str) -> str:
 
 
 def inflected(word: str, other: str) -> bool:
-    """Return whether two words are the same but for their ends."""
+    """Return whether two words are the same but for their ends, in letters: one with another number is another code."""
     word, other = letters(word), letters(other)
     stem = max(STEM, max(len(word), len(other)) - END)
-    return min(len(word), len(other)) >= stem and word[:stem] == other[:stem]
+    same = min(len(word), len(other)) >= stem and word[:stem] == other[:stem]
+    return same and not any(map(str.isdigit, word[stem:] + other[stem:]))
 
 
 # Models of Latin letters understand a text with this share of them.
