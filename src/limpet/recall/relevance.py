@@ -13,7 +13,7 @@ from collections.abc import Container, Sequence
 from ..rank import relevance_weights as W
 from ..rank.constants import ANSWERS_FROM
 from ..rank.weights import WEIGHTS
-from ..text.describe import LATIN, latin_share
+from ..text.describe import latin_share
 from ..vectors.wordpiece import wordpiece
 
 TYPE_CHECKING = False
@@ -102,14 +102,9 @@ def relevance(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan
     relevant = likely >= threshold
     if likely >= LIKELY:
         texts = plan.query, candidates.memories(store, ranking.order[:1])[0].content
-        if known.get("judge_first", ANSWERS_FROM) < ANSWERS_FROM or not all(map(_is_known, texts)):
+        if known.get("judge_first", ANSWERS_FROM) < ANSWERS_FROM or not all(map(wordpiece().knows, texts)):
             likely = UNSURE
     return likely, relevant
-
-
-def _is_known(text: str) -> bool:
-    """Return whether the models know the language of a text."""
-    return latin_share(text) >= LATIN and wordpiece().knows(text)
 
 
 def note(value: float, relevant: bool, *, shown: object, missing: Container[str]) -> str:

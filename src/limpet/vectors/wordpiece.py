@@ -73,9 +73,9 @@ class WordPiece:
         as known."""
         before = self.numbers[FIRST] - 1
         places = [
-            log(max(1, self.numbers[word] - before)) if word in self.numbers else UNLISTED
+            log(max(1, self.numbers[word] - before)) if word.isascii() and word in self.numbers else UNLISTED
             for word in self.words(text[:LOOKED_AT])
-            if len(word) > 1 and word.isalpha()
+            if word.isalpha() and (len(word) > 1 or not word.isascii())
         ]
         return len(places) < TELLING or sum(places) <= MEAN_PLACE * len(places)
 
