@@ -8,6 +8,7 @@ import sys
 
 from .. import registry
 from ..model.errors import BadInput
+from ..settings import DEFAULT_EMBEDDER
 from . import output, verbs
 from .output import receipt
 from .verbs import EVERY_DAY, STATEMENT, Verb, arg, open_store
@@ -64,6 +65,12 @@ def _remember(args: Namespace) -> int:
         why = taint(memory, given, text)
         done = tainted(memory, memory.remember(text, **given), why)
         output.result(done) if args.json else receipt(done, memory, args)
+        if done.status == "created" and not (args.json or text.isascii()) and memory.embedder == DEFAULT_EMBEDDER:
+            from ..work import languages  # few texts are
+
+            if languages.is_first(memory._context.store, text):
+                output.words(f"words alone find this: limpet's models do not know its language; {languages.OFFER}")
+                output.words(f"  hint: {languages.HOW}")
         verbs.leave_worker(memory)
     return 0
 

@@ -11,12 +11,17 @@ from ..model.errors import EmbedderUnavailable, counted
 from ..relate.verdicts import LANGUAGES
 from ..settings import wants_relations
 from ..store.records import ALL, Problem, is_beyond_rebuild
+from ..vectors.embedder import OWN
 from ..vectors.own import OwnModel
+from . import languages
 
 if TYPE_CHECKING:
     from ..context import Context
     from ..store import Store
     from ..vectors.embedder import Embedder
+
+# A share of memories in unknown languages that is worth a word: of terse English notes a twentieth is taken for such.
+SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,10 @@ def doctor(context: Context) -> list[Check]:
             note("vectors", "warn", *lack)
     except EmbedderUnavailable as error:
         note("embedder", "warn", f"{error.message}; recall works by words", error.hint)
+    strange, newest = languages.unknown(store) if context.semantic().name == OWN else (0, 0)
+    if strange > SHARE * newest:
+        found = f"limpet's models do not know the language of {strange:,} of the newest {newest:,} memories"
+        note("languages", "warn", f"{found}: words find them; {languages.OFFER}", languages.HOW)
     note("rules", "ok", f"judged in {LANGUAGES}; every other language is kept as stated")
     counts = ", ".join(f"{count:,} {relation} ({level})" for _, relation, level, count in store.relations.counts())
     if not wants_relations():

@@ -10,6 +10,7 @@ from ...cli import output, tables
 from ...cli.verbs import AGENTS, Verb, arg
 from ...folders import absolute
 from ...model.errors import BadInput
+from ...work import languages
 from .change import Change, apply, plan_install, plan_uninstall
 from .clients import CLIENTS, Place, completed, is_granted, is_present, parts, program
 
@@ -31,6 +32,7 @@ def _install(args: Namespace) -> int:
     if not (args.dry_run or args.json) and any(each.action != "keep" for _, changes in plans for each in changes):
         local = f"these files name {place.run[0]}, a path of this machine: commit them only if all have it; "
         output.words(f"{local if args.project else ''}restart the client, so that it reads them")
+        output.words(f"for memories that are not in English: {languages.OFFER}; {languages.HOW}")
     return done
 
 
