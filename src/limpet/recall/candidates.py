@@ -211,11 +211,15 @@ def _text_hits(store: Store, index: SearchIndex, plan: Plan, candidates: Candida
 def other_forms(store: Store, query: str) -> Forms:
     """Return the other forms that the index has of each word of a query in a language that the models do not know: its
     tokenizer folds those of English alone."""
-    forms, foreign = {}, wordpiece().foreign(query)
-    for term, word in store.search.tokenizer.terms(query).items():
+    forms: dict[str, list[str]] = {}
+    if (foreign := wordpiece().foreign(query)) is None:
+        return forms
+    tokenizer = store.search.tokenizer
+    for term, word in tokenizer.terms(query).items():
         if (begin := beginning(term)) and foreign(word):
-            others = store.search.beginning_with(begin)
-            forms[term] = [other for other in others if other != term and inflected(term, other)]
+            others = [other for other in store.search.beginning_with(begin) if other != term and inflected(term, other)]
+            # The tokenizer reads what is searched for once more, and must leave it as it is.
+            forms[term] = [other for other in others if tokenizer.counts(other).keys() == {other}]
     return forms
 
 

@@ -144,7 +144,6 @@ class SqlIndex:
         return table
 
     def words(self, text_ids: Sequence[int], stems: Mapping[str, float], forms: Forms) -> tuple[list[float], list[int]]:
-        each = [({stem, *forms.get(stem, ())}, worth) for stem, worth in stems.items()]
         terms_of = self._store.search.tokenizer.counts
         fields, having = [], []
         for text_id in text_ids:
@@ -154,8 +153,8 @@ class SqlIndex:
                 if not text:
                     continue
                 terms, total = terms_of(text), 0.0
-                for j, (same, worth) in enumerate(each):
-                    if not same.isdisjoint(terms):
+                for j, (stem, worth) in enumerate(stems.items()):
+                    if stem in terms or (stem in forms and any(map(terms.__contains__, forms[stem]))):
                         words |= 1 << j
                         total += worth
                 value += share * total

@@ -171,14 +171,14 @@ def _together(store: Store, candidates: Candidates, sessions: Sequence[Sequence[
     read = [sorted(places[: C.MEMORIES_READ], key=lambda i: -covered[i]) for places in sessions[: C.SESSIONS_READ]]
     texts = {id: text for id, text, *_ in store.search.texts([text_ids[i] for places in read for i in places])}
     whole = sum(candidates.stems.values()) + candidates.absent
-    each = [({stem, *candidates.forms.get(stem, ())}, worth) for stem, worth in candidates.stems.items()]
+    each = [((stem, *candidates.forms.get(stem, ())), worth) for stem, worth in candidates.stems.items()]
     spoken = [0.0] * len(sessions)
     for number, places in enumerate(read):
         for i in places:
             if covered[i] <= spoken[number]:
                 continue
             for words in store.search.stems(_sentences(texts.get(text_ids[i], ""))).values():
-                share = sum(worth for same, worth in each if not same.isdisjoint(words)) / whole
+                share = sum(worth for same, worth in each if any(map(words.__contains__, same))) / whole
                 spoken[number] = max(spoken[number], share / (1.0 + len(words) / C.SENTENCE_WORDS))
     return spoken
 

@@ -161,10 +161,10 @@ def small_result(
     for text_id, words, length, fields in counts:
         longer, score = norm(length, mean), 0.0
         for stem, weight in weights.items():
-            each = (stem, *forms.get(stem, ()))
-            if times := sum([words.get(term, 0) for term in each]):
+            others = forms.get(stem, ())
+            if times := words.get(stem, 0) + sum([words.get(other, 0) for other in others]):
                 score += part(weight, times, longer)
-            if not fields.keys().isdisjoint(each):
+            if stem in fields or any(map(fields.__contains__, others)):
                 score += weight
         scored.append((-score, text_id))
     hits = {}

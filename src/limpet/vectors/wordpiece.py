@@ -79,11 +79,13 @@ class WordPiece:
         ]
         return len(places) < TELLING or sum(places) <= MEAN_PLACE * len(places)
 
-    def foreign(self, text: str) -> Callable[[str], bool]:
-        """Return whether a word of a text is of a language that the models do not know: every word of a text that they
-        do not know; else one that is no piece by itself."""
-        known = self.knows(text)
-        return lambda word: not known or any(part not in self.numbers for part in self.words(word))
+    def foreign(self, text: str) -> Callable[[str], bool] | None:
+        """Return a test whether a word of a text is of a language that the models do not know: every word of a text in
+        one; else a word that is no piece by itself. None if no word is."""
+        known, pieces = self.knows(text), self.numbers.keys()
+        if known and pieces >= {*self.words(text)}:
+            return None
+        return lambda word: not known or not pieces >= {*self.words(word)}
 
     def _split(self, word: str) -> tuple[int, ...]:
         """Take the longest piece from the left until the word is used up."""

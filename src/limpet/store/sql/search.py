@@ -163,9 +163,8 @@ class Search(Repository, ABC):
     between = "SELECT term FROM body_terms WHERE term >= ? AND term < ?"
 
     def beginning_with(self, letters: str) -> list[str]:
-        """Return the index's terms that begin so; none that the tokenizer would cut once more when asked for."""
-        rows = self._database.rows(self.between, (letters, f"{letters}\U0010ffff"))
-        return [term for (term,) in rows if self.tokenizer.counts(term).keys() == {term}]
+        """Return the index's terms that begin so."""
+        return [term for (term,) in self._database.rows(self.between, (letters, f"{letters}\U0010ffff"))]
 
     @abstractmethod
     def allowed(self, where: Filter) -> list[int]:
