@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from argparse import BooleanOptionalAction, Namespace
 from pathlib import Path
 
@@ -31,7 +32,8 @@ def _install(args: Namespace) -> int:
     done = _carry_out(args, plans, place.root)
     if not (args.dry_run or args.json) and any(each.action != "keep" for _, changes in plans for each in changes):
         local = f"these files name {place.run[0]}, a path of this machine: commit them only if all have it; "
-        output.words(f"for memories that are not in English: {languages.OFFER}; {languages.HOW}")
+        if not os.environ.get("LIMPET_EMBEDDER"):
+            output.words(f"for memories that are not in English: {languages.OFFER}; {languages.HOW}")
         output.words(f"{local if args.project else ''}restart the client, so that it reads them")
     return done
 
