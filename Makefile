@@ -47,11 +47,11 @@ test-postgres: setup  ## tenants at full count; properties and the state machine
 failover: setup  ## the primary is killed under 8 writers and its standby promoted, TIMES=20; summed in benchmarks/results
 	@$(BIN)/python -m tests.failover --times $(or $(TIMES),20)
 
-test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sqlite3mc in the place of apsw, and with pyrage
+test-encryption: setup .encryption/.installed  ## encrypted stores: with apsw-sqlite3mc in the place of apsw
 	@PYTHONPATH=.encryption $(BIN)/python -m pytest tests/encryption -q
 
 .encryption/.installed: pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .encryption apsw-sqlite3mc pyrage
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .encryption apsw-sqlite3mc
 	@touch $@
 
 test-agents: setup  ## real Claude Code, Codex, Copilot CLI, OpenCode, Gemini CLI, Qwen Code and Cline, from npm (2.2 GB), against a model API of the tests

@@ -1,8 +1,8 @@
 """How long a valid call takes while strangers try to keep it from the server: `python -m benchmarks.strangers`.
 
-500 clients send a login byte by byte and come again when they are closed, 30 send forged logins without a pause, and
-the provider whose keys would check them takes connections and answers nothing. Each valid call has a connection of its
-own. Prints the times in milliseconds, alone and under attack, and fails if a call takes over a second longer.
+500 clients send a login byte by byte and come again when they are closed, and 30 send forged tokens without a pause.
+Each valid call has a connection of its own. Prints the times in milliseconds, alone and under attack, and fails if a
+call takes over a second longer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import asyncio
 import base64
 import json
 import secrets
-import socket
 import subprocess
 import sys
 import tempfile
@@ -100,16 +99,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--clients", type=int, default=500)
     parser.add_argument("--calls", type=int, default=100)
     given = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0), backlog=200) as dead:
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
         with limpet.open(path, scope="project:api") as memory:
             memory.remember("Deploys go out on Tuesdays")
         token = tokens_of(str(path)).create("ana", role="read", scopes=["project:api"], seconds=None)[1]
         assert token is not None
-        keys = f"https://127.0.0.1:{dead.getsockname()[1]}/keys"
         command = [
             sys.executable, "-m", "limpet", "--store", str(path), "serve", "--listen", "127.0.0.1:0", "--page",
-            "--issuer", "https://login.example", "--keys", keys,
         ]  # fmt: skip
         with (Path(folder) / "log").open("wb") as log, subprocess.Popen(command, stderr=log) as server:
             try:

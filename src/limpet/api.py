@@ -593,21 +593,20 @@ class Limpet(EveryDay):
 
     def export_to(
         self, format: str, path: str | os.PathLike[str] | IO[str], *, all_scopes: bool = False, force: bool = False,
-        encrypt: bool = False, progress: Progress | None = None,
+        progress: Progress | None = None,
     ) -> TransferReport:  # fmt: skip
         """Write the memories of this scope and `global` in another program's format; `new` counts them. `jsonl`: the
         whole store, lossless, also to a stream; `segments`: what is new in it, for other devices.
 
         The report says what the format cannot hold. `force`: replace a file that is there, which the store and what
-        lies beside it never is. `encrypt`: jsonl and segments, as files of age, for LIMPET_AGE_RECIPIENTS.
-        Raises BadInput, StoreError.
+        lies beside it never is. Raises BadInput, StoreError.
 
         >>> _ = memory.remember("Deploys go out on Tuesdays")
         >>> memory.export_to("markdown", "out").new
         1
         """
         return transfer_service.export_to(
-            self._context, format, path, all_scopes=all_scopes, force=force, encrypt=encrypt, progress=progress
+            self._context, format, path, all_scopes=all_scopes, force=force, progress=progress
         )
 
     def stats(self) -> StoreStats:

@@ -27,7 +27,7 @@ from .model.memory import (
     check_scope,
 )
 from .registry import call
-from .settings import wants_judge, wants_relations
+from .settings import wants_judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,10 +129,8 @@ class Context:
             self._policy = call("content_policy", _shared_reader)
         return self._policy
 
-    def reader(self) -> Reader | None:
-        """Return the model that reads two statements, unless relations are off."""
-        if not wants_relations():
-            return None
+    def reader(self) -> Reader:
+        """Return the model that reads two statements."""
         return _shared_reader()
 
     def semantic(self) -> SemanticSearch:

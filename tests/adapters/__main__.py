@@ -18,13 +18,10 @@ TESTED = {
     "openai-agents": ("test_openai_agents.py", "openai_session.py"),
     "adk": ("test_adk.py", "adk_memory.py"),
     "pydantic-ai": ("test_pydantic_ai.py", "pydantic_ai_store.py"),
-    "crewai": ("test_crewai.py", "crewai_backend.py"),
     "llama-index": ("test_llama_index.py", "llama_index_block.py"),
     "agent-framework": ("test_agent_framework.py", "agent_framework_providers.py"),
 }
-# What cannot be an extra: it wants another version of `mcp` than limpet does, and gets it, which adapters do without.
-AFTERWARDS = {"crewai": ["crewai>=1.9,<2"]}
-OFFLINE = {"ANONYMIZED_TELEMETRY": "false", "CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true"}
+OFFLINE = {"ANONYMIZED_TELEMETRY": "false", "OTEL_SDK_DISABLED": "true"}
 
 
 def environment(name: str) -> Path:
@@ -36,8 +33,6 @@ def environment(name: str) -> Path:
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     subprocess.run([*install, "-e", ROOT, "pytest", "hypothesis", *extras.get(name, [])], check=True)
-    if name in AFTERWARDS:
-        subprocess.run([*install, *AFTERWARDS[name]], check=True)
     return python
 
 

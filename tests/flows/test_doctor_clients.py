@@ -20,7 +20,7 @@ def doctor(tmp_path, monkeypatch, capsys):
     (project / ".git").mkdir(parents=True)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(home))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "LIMPET_HOOKS"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_CONFIG_HOME", "LIMPET_INCOGNITO"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "doctor.db"))
     for name in ("GREETING_SECONDS", "PATIENCE_SECONDS"):

@@ -10,7 +10,7 @@ import pytest
 
 # Modules that extras bring, as if none were installed.
 EXTRAS = (
-    "anyio", "h11", "httpx2", "jinja2", "jsonschema", "jwt", "lz4", "mcp", "mcp_types", "pydantic", "shtab", "starlette",
+    "anyio", "h11", "httpx2", "jinja2", "jsonschema", "lz4", "mcp", "mcp_types", "pydantic", "shtab", "starlette",
     "tokenizers", "uvicorn",
 )  # fmt: skip
 WITHOUT = (

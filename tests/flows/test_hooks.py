@@ -506,7 +506,7 @@ def test_a_process_answers_and_ends_with_0(path, shop):
         done = run(argv, json.dumps({**data, "session_id": argv[0]}).encode())
         assert (done.returncode, done.stderr) == (0, b"")
         assert "5433" in text_at(done.stdout.decode(), where)
-    off = run(argv, json.dumps(data).encode(), {"LIMPET_HOOKS": "off"})
+    off = run(argv, json.dumps(data).encode(), {"LIMPET_INCOGNITO": "1"})
     assert (off.returncode, off.stdout, off.stderr) == (0, b"", b"")
 
 
@@ -841,8 +841,8 @@ def test_the_tool_of_hooks_is_not_listed_and_only_there_over_stdio(tool, shop):
 def test_a_call_heeds_what_switches_limpet_off(tool, shop, journal, monkeypatch):
     shop.remember("The staging database listens on port 5433")
     given = {"prompt": "Which port does the staging database listen on?"}
-    monkeypatch.setenv("LIMPET_HOOKS", "off")
+    monkeypatch.setenv("LIMPET_INCOGNITO", "1")
     assert tool("UserPromptSubmit", **given) == ""
-    monkeypatch.delenv("LIMPET_HOOKS")
+    monkeypatch.delenv("LIMPET_INCOGNITO")
     assert "limpet is off for this session" in tool("UserPromptSubmit", prompt="limpet pause --session")
     assert tool("UserPromptSubmit", **given) == "" and journal() == []

@@ -285,13 +285,13 @@ def test_secrets_are_left_out(memory, tmp_path):
 
 def test_what_a_rule_speaks_against_is_kept_as_an_episode_and_reported(memory, tmp_path):
     steps = [("user", "Remember that Tom is probably depressed and lazy."), ("user", DECISION)]
-    report = organize.run(memory, [file_of("claude", tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of("claude", tmp_path, steps)])
     assert (report.new, report.rejected) == (2, [])
     ((place, reason),) = report.demoted
     assert "Tom" in reason and place
     assert report.as_dict()["demoted"] == [{"place": place, "reason": reason}]
     assert [one.kind for one in memory.list().memories if "Tom" in one.content] == ["episode"]
-    assert organize.run(memory, [file_of("claude", tmp_path, steps)], summaries=False).new == 0
+    assert organize.run(memory, [file_of("claude", tmp_path, steps)]).new == 0
 
 
 # -- files that are anything
@@ -422,42 +422,6 @@ def test_what_hooks_named_is_read_into_their_scope(path, tmp_path, clock):
         organize.note_transcript(memory, tmp_path / "gone.jsonl")
         assert "not there any more" in str(organize.run(memory).notes)
         assert organize.run(memory).notes == {}
-
-
-# -- days and months
-
-
-def test_days_and_months_become_episodes(memory, tmp_path):
-    from datetime import timedelta
-
-    said = ["Our CI runs on GitLab.", "Our staging runs on ARM.", "Our logs live in Loki.", "We deploy with Ansible."]
-    steps = [("user", one) for one in said]
-    for day in (0, 1):
-        path = tmp_path / f"{day}.jsonl"
-        more = [("user", f"We always pin tool number {day} in mise.")]
-        path.write_text(
-            transcripts.claude(
-                steps + more if day == 0 else more, session=f"s{day}", start=transcripts.START + timedelta(days=day)
-            )
-        )
-    report = organize.run(memory, [tmp_path / "0.jsonl", tmp_path / "1.jsonl"])
-    assert report.summaries == 2  # one day has too little for an episode of its own
-    episodes = memory.list(kind=["episode"]).memories
-    assert {one.source for one in episodes} == {"organize day 2026-02-20", "organize month 2026-02"}
-    (day,) = [one for one in episodes if one.source.endswith("02-20")]
-    assert day.content.startswith("2026-02-20: 5 memories.")
-    member = memory.list(kind=["fact"], limit=1, until="2026-02-21").memories[0]
-    assert (
-        memory._context.store.edges.between(
-            bytes.fromhex(member.id.replace("-", "")), "part_of", bytes.fromhex(day.id.replace("-", ""))
-        )
-        is not None
-    )
-
-    (tmp_path / "2.jsonl").write_text(transcripts.claude([("user", "Our docs are built with Sphinx.")], session="late"))
-    assert organize.run(memory, [tmp_path / "2.jsonl"]).summaries == 2
-    assert memory.get(day.id).content.startswith("2026-02-20: 6 memories from 2 sessions.")
-    assert memory.verify() == []
 
 
 # -- the command

@@ -14,7 +14,7 @@ RULE = "We use Perl, not Raku."
 
 
 def taken(memory, path, **given):
-    return sorted(one["content"] for one in organize.run(memory, [path], summaries=False, **given).taken)
+    return sorted(one["content"] for one in organize.run(memory, [path], **given).taken)
 
 
 def gemini(tmp_path, rows, name="session-1.jsonl"):
@@ -85,7 +85,7 @@ def test_a_gemini_conversation_goes_to_the_project_that_its_client_knows(path, t
         chats.mkdir(parents=True)
         gemini(chats, [{"id": "1", "type": "user", "content": said}])
     with limpet.open(path, scope="project:other") as memory:
-        report = organize.run(memory, clients=["gemini"], by_folder=True, summaries=False)
+        report = organize.run(memory, clients=["gemini"], by_folder=True)
     assert {one["scope"]: one["content"] for one in report.taken} == {
         "project:shop": RULE,
         "project:api": "Our CI runs on GitLab.",
@@ -111,5 +111,5 @@ def test_opencode_is_found_where_its_data_was_moved_to(memory, tmp_path, monkeyp
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     (tmp_path / "data" / "opencode").mkdir(parents=True)
     transcripts.opencode(tmp_path / "data" / "opencode" / "opencode.db", STEPS)
-    report = organize.run(memory, clients=["opencode"], summaries=False)
+    report = organize.run(memory, clients=["opencode"])
     assert CORRECTION in {one["content"] for one in report.taken}

@@ -25,13 +25,13 @@ def topics(memory):
 
 def test_a_topic_that_the_scope_has_is_used_again(memory, tmp_path):
     memory.remember("Payouts go out on Mondays.", topics=["Payouts"])
-    organize.run(memory, [file_of(tmp_path, [("user", "We never run payouts on bank holidays.")])], summaries=False)
+    organize.run(memory, [file_of(tmp_path, [("user", "We never run payouts on bank holidays.")])])
     assert topics(memory)["We never run payouts on bank holidays."][0] == "Payouts"
 
 
 def test_a_path_says_which_part_of_the_project_is_meant(memory, tmp_path):
     steps = [("user", "Don't edit src/billing/rates.py by hand, it is generated from the tariff sheet.")]
-    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)])
     assert next(iter(topics(memory).values()))[0] == "billing"
 
 
@@ -40,7 +40,7 @@ def test_terms_say_what_a_statement_is_about(memory, tmp_path):
         ("user", "We always run pytest with the coverage report."),
         ("user", "Our orders are kept in Postgres 16."),
     ]
-    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)])
     found = topics(memory)
     assert [found[text][0] for _, text in steps] == ["testing", "database"]
 
@@ -51,7 +51,7 @@ def test_what_names_nothing_is_filed_under_the_session_s_subject(memory, tmp_pat
         ("edit", "/home/ana/src/shop/src/warehouse/racks.py"),
         ("user", "We never count anything on Saturdays."),
     ]
-    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)])
     assert topics(memory)["We never count anything on Saturdays."] == ("warehouse",)
 
 
@@ -63,7 +63,7 @@ def test_the_mirror_gets_pages_by_topic(memory, tmp_path):
         ("user", "I prefer dark themes in every editor."),
         ("user", "Our API keys rotate every 90 days."),
     ]
-    organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    organize.run(memory, [file_of(tmp_path, steps)])
     pages = {one.stem for one in root.rglob("*.md")}
     assert {"testing", "frontend", "security"} <= pages or "api" in pages
     assert "general" not in pages
@@ -77,7 +77,7 @@ def test_what_an_agent_noted_before_is_confirmed_and_not_stored_again(memory, tm
     memory.remember("I always use tabs for the indentation.", kind="preference", origin="agent")
     memory.remember("We use pnpm, not npm, here.", kind="fact", origin="agent")
     steps = [("user", "No, we use pnpm here, not npm."), ("user", "I always use tabs for indentation.")]
-    report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, steps)])
 
     assert (report.new, report.observed) == (0, 2)
     assert {one.origin for one in memory.list().memories} == {"user"}
@@ -111,7 +111,7 @@ def test_what_the_agent_stored_in_the_session_is_not_stored_again(tool, given, m
         ("user", "We deploy with Ansible to two machines."),
     ]
     path.write_text(with_call(steps, tool, given, at=1), encoding="utf-8")
-    report = organize.run(memory, [path], summaries=False)
+    report = organize.run(memory, [path])
     assert [one["content"] for one in report.taken] == ["We deploy with Ansible to two machines."]
 
 
@@ -119,14 +119,14 @@ def test_what_is_said_against_it_afterwards_is_stored(memory, tmp_path):
     path = tmp_path / "t.jsonl"
     steps = [("user", "Let's look at the linter."), ("user", "No, we use pnpm in this repo, not npm.")]
     path.write_text(with_call(steps, "mcp__limpet__remember", {"content": "The repo uses npm"}, at=1), encoding="utf-8")
-    assert organize.run(memory, [path], summaries=False).new == 1
+    assert organize.run(memory, [path]).new == 1
 
 
 def test_a_statement_that_a_longer_one_holds_is_not_stored_beside_it(memory, tmp_path):
     short, long = "We deploy with Ansible to two machines.", "We deploy with Ansible to two machines in Falkenstein."
-    report = organize.run(memory, [file_of(tmp_path, [("user", short), ("user", long)])], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, [("user", short), ("user", long)])])
     assert [one["content"] for one in report.taken] == [long]
-    again = organize.run(memory, [file_of(tmp_path, [("user", short)], "u.jsonl", session="s2")], summaries=False)
+    again = organize.run(memory, [file_of(tmp_path, [("user", short)], "u.jsonl", session="s2")])
     assert (again.new, again.observed) == (0, 1)
 
 
@@ -142,7 +142,7 @@ def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
         ("run", "TZ=UTC pnpm test", "44 passed", False),
         ("agent", "The tests failed because the tz database is old. Setting TZ fixed it."),
     ]
-    report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, steps)])
     (lesson,) = report.taken
     assert lesson["kind"] == "lesson"
     error, cause, fix = (
@@ -158,9 +158,9 @@ def test_a_failure_its_cause_and_its_fix_are_one_lesson(memory, tmp_path):
 def test_words_that_name_the_cause_explain_a_failure(cause, memory, tmp_path):
     """Alone they are not worth keeping."""
     alone = file_of(tmp_path, [("agent", cause)], name="alone.jsonl", session="a1")
-    assert not organize.run(memory, [alone], dry_run=True, summaries=False).taken
+    assert not organize.run(memory, [alone], dry_run=True).taken
     steps = [("run", "pnpm test", "boom", True), ("agent", cause), ("run", "pnpm test --force", "44 passed", False)]
-    (lesson,) = organize.run(memory, [file_of(tmp_path, steps)], summaries=False).taken
+    (lesson,) = organize.run(memory, [file_of(tmp_path, steps)]).taken
     assert lesson["content"] == f"`pnpm test` failed. {cause} It worked with `pnpm test --force`."
 
 
@@ -176,7 +176,7 @@ def test_words_that_name_the_cause_explain_a_failure(cause, memory, tmp_path):
     ],
 )
 def test_what_is_said_beside_a_secret_is_kept(memory, tmp_path, said):
-    report = organize.run(memory, [file_of(tmp_path, [("user", said)])], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, [("user", said)])])
     ((kind, content),) = [(one["kind"], one["content"]) for one in report.taken]
     assert kind == "decision" and content.startswith("We decided to drop support for Python 3.10")
     assert "[redacted:password]" in content and "Kirschkern" not in repr(memory.list().memories)
@@ -186,7 +186,7 @@ def test_what_is_said_beside_a_secret_is_kept(memory, tmp_path, said):
 @pytest.mark.parametrize("before", ["", "For the record, "])
 def test_what_says_a_secret_and_no_more_is_left_out(memory, tmp_path, before):
     steps = [("user", f"Remember: {before}the staging database password is Kirschkern_55.")]
-    report = organize.run(memory, [file_of(tmp_path, steps)], summaries=False)
+    report = organize.run(memory, [file_of(tmp_path, steps)])
     assert (report.new, report.redacted, sum(report.notes.values())) == (0, 1, 1)
 
 
@@ -215,7 +215,7 @@ def test_the_command_says_how_many_held_a_secret_in_good_english(tmp_path, capsy
 def test_a_correction_is_kept_for_what_it_corrects(told, change, memory, tmp_path):
     """What was told before would stay as it is."""
     memory.remember(told, origin="user")
-    assert len(organize.run(memory, [file_of(tmp_path, [("user", change)])], summaries=False).taken) == 1
+    assert len(organize.run(memory, [file_of(tmp_path, [("user", change)])]).taken) == 1
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_correction_is_kept_for_what_it_corrects(told, change, memory, tmp_pat
 )
 def test_a_correction_of_what_nobody_told_is_a_remark_of_the_moment(change, memory, tmp_path):
     memory.remember("Our invoices are in Lexware.", origin="user")
-    assert not organize.run(memory, [file_of(tmp_path, [("user", change)])], summaries=False).taken
+    assert not organize.run(memory, [file_of(tmp_path, [("user", change)])]).taken
 
 
 def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_path):
@@ -233,9 +233,9 @@ def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_
         ("user", "The knee operation was postponed, it's July 21 now."),
     ]
     path = file_of(tmp_path, steps)
-    assert len(organize.run(memory, [path], summaries=False).taken) == 2
+    assert len(organize.run(memory, [path]).taken) == 2
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert not organize.run(memory, [path], summaries=False).taken
+    assert not organize.run(memory, [path]).taken
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_a_correction_in_the_conversation_that_told_it_is_kept_once(memory, tmp_
 )
 def test_a_remark_of_the_moment_corrects_nothing(remark, memory, tmp_path):
     memory.remember("The staging server runs on port 8080.", origin="user")
-    assert not organize.run(memory, [file_of(tmp_path, [("user", remark)])], summaries=False).taken
+    assert not organize.run(memory, [file_of(tmp_path, [("user", remark)])]).taken
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_remark_of_the_moment_corrects_nothing(remark, memory, tmp_path):
     ],
 )
 def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path):
-    (taken,) = organize.run(memory, [file_of(tmp_path, [("user", told)])], summaries=False).taken
+    (taken,) = organize.run(memory, [file_of(tmp_path, [("user", told)])]).taken
     assert taken["kind"] == "fact"
 
 
@@ -273,7 +273,7 @@ def test_who_is_ill_or_must_not_have_what_is_always_kept(told, memory, tmp_path)
     "told", ["It is allergic to change.", "I'm allergic to semicolons, haha.", "Who is diabetic?", "This has asthma."]
 )
 def test_a_joke_or_question_about_it_is_not(told, memory, tmp_path):
-    assert not organize.run(memory, [file_of(tmp_path, [("user", told)])], summaries=False).taken
+    assert not organize.run(memory, [file_of(tmp_path, [("user", told)])]).taken
 
 
 @pytest.mark.parametrize(
@@ -286,5 +286,5 @@ def test_a_joke_or_question_about_it_is_not(told, memory, tmp_path):
     ],
 )
 def test_what_a_user_calls_by_a_kind_or_asks_to_remember_is_kept_in_any_language(said, kind, memory, tmp_path):
-    (taken,) = organize.run(memory, [file_of(tmp_path, [("user", said)])], summaries=False).taken
+    (taken,) = organize.run(memory, [file_of(tmp_path, [("user", said)])]).taken
     assert taken["kind"] == kind

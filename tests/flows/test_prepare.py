@@ -415,13 +415,9 @@ def test_a_cold_command_imports_nothing_heavy(filled, path):
 
 
 def test_a_statement_is_not_said_again_by_the_episodes_that_sum_it_up(memory, clock):
-    """Of its session, its day and its month."""
     for text in ("We chose Postgres 17 for the orders", "Orders are archived after a year", "Refunds go by hand"):
         memory.remember(text, kind="decision", session="orders", topics=["orders"])
     memory.compress("orders")
-    quoted = "\n".join(f"- decision: {one.content}" for one in memory.list(kind="decision").memories)
-    for span in ("day 2026-03-01", "month 2026-03"):
-        memory.remember(f"{span.split()[1]}: 3 memories.\n{quoted}", kind="episode", source=f"organize {span}")
     for message in ("which database did we choose for the orders?", "", "orders"):
         for full in (False, True):
             text = memory.prepare(message, full=full, budget_tokens=10_000).text()
@@ -431,8 +427,8 @@ def test_a_statement_is_not_said_again_by_the_episodes_that_sum_it_up(memory, cl
 
 def test_of_episodes_that_quote_the_same_one_is_shown(memory):
     day = "2026-03-01: 3 memories.\n- decision: We chose Postgres 17 for the orders\n- fact: The canteen is closed"
-    memory.remember(day, kind="episode", source="organize day 2026-03-01")
-    memory.remember(day.replace("-01:", ":"), kind="episode", source="organize month 2026-03")
+    memory.remember(day, kind="episode", source="session")
+    memory.remember(day.replace("-01:", ":"), kind="episode", source="session")
     brief = memory.prepare("Postgres 17 for the orders")
     assert brief.text().count("We chose Postgres 17 for the orders") == 1
 

@@ -20,13 +20,11 @@ from limpet.store import files
 EXPORTS = {
     "jsonl": lambda memory, to, **given: memory.export_to("jsonl", to, **given),
     "amem": lambda memory, to, **given: memory.export_to("amem", to, **given),
-    "mcp": lambda memory, to, **given: memory.export_to("mcp", to, **given),
-    "memori": lambda memory, to, **given: memory.export_to("memori", to, **given),
     "markdown": lambda memory, to, **given: memory.export_to("markdown", to, **given),
     "segments": lambda memory, to, **given: memory.export_to("segments", to),
     "backup": lambda memory, to, **given: memory.backup(to),
 }
-TO_FILES = ("jsonl", "amem", "mcp", "memori")
+TO_FILES = ("jsonl", "amem")
 SIDE_FILES = ("", "-wal", "-shm", ".sock", ".token", ".mirrors")
 
 
@@ -84,7 +82,7 @@ def test_an_export_over_the_store_is_refused_on_the_command_line(path, capsys):
     main(["--store", str(path), "remember", "Deploys run on Tuesday"])
     content = path.read_bytes()
     capsys.readouterr()
-    for format in ("jsonl", "amem", "mcp", "memori", "markdown", "segments"):
+    for format in ("jsonl", "amem", "markdown", "segments"):
         for force in ([], ["--force"]):
             assert main(["--store", str(path), "export", format, str(path), *force]) == 2
     assert main(["--store", str(path), "backup", str(path)]) == 2

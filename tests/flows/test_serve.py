@@ -16,7 +16,6 @@ import time
 from contextlib import contextmanager
 
 import httpx2
-import jwt
 import pytest
 from starlette.testclient import TestClient
 
@@ -27,8 +26,6 @@ from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.serve.app import App
 from limpet.features.serve.guarded import Services
-from limpet.features.serve.logins import Logins
-from limpet.features.serve.metrics import Metrics
 from limpet.features.serve.sdk import server_of
 from limpet.features.serve.tokens import tokens_of
 from limpet.features.serve.verbs import VERBS
@@ -146,7 +143,6 @@ def test_each_role_may_do_what_its_verbs_take_and_no_more(team):
         assert undone.status_code == 200 and undone.json()["undone"]
         assert asked(ana, "get", id=stored["id"]).json()["state"] == "active"
         assert asked(ana, "retract", id=stored["id"], why="it was a joke").json()["status"] == "changed"
-        assert ben.get("/metrics").status_code == 403
 
 
 def test_a_token_opens_its_scopes_and_errors_say_nothing_of_others(team):
@@ -262,7 +258,7 @@ def test_an_error_of_the_store_names_no_path_of_the_server(tmp_path):
     grant, token = tokens.create("ana", role="write", scopes=["project:api"], seconds=3_600)
     items = [{"content": "Deploys go out on Tuesdays"}]
     with limpet.open(path, scope="project:api", read_only=True) as memory:
-        services = Services(memory, Drain(memory), Metrics())
+        services = Services(memory, Drain(memory))
         app = App(memory, server_of(None).streamable_http_app(), services, tokens, urls=["http://memory.test"])
         client = TestClient(app, base_url="http://memory.test", headers={"Authorization": f"Bearer {token}"})
         refused = client.post("/v1/remember", json={"items": items})
@@ -410,75 +406,25 @@ def test_without_tokens_it_serves_this_machine_with_the_token_of_the_store(tmp_p
             assert asked(client, "stats").status_code == 401
 
 
-def test_a_login_of_the_teams_provider_is_what_the_file_says_of_it(tmp_path):
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    path, issuer = tmp_path / "memory.db", "https://login.example"
-    key, other = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(key.public_key())) | {
-        "kid": "one",
-        "use": "sig",
-        "alg": "ES256",
-    }
-    (tmp_path / "keys.json").write_text(json.dumps({"keys": [public]}))
-    tokens = tokens_of(str(path))
-    tokens.create("ana", role="read", scopes=["project:api"], seconds=None, subject="sub-ana")
-    url = "https://memory.example.org"
-    more = ("--issuer", issuer, "--keys", str(tmp_path / "keys.json"), "--url", url)
-
-    def token(signed=key, algorithm="ES256", **changed):
-        said = {"iss": issuer, "aud": f"{url}/mcp", "sub": "sub-ana", "exp": int(time.time()) + 600} | changed
-        return jwt.encode(said, signed, algorithm=algorithm, headers={"kid": "one"})
-
-    with served(path, *more) as (_, _, lines):
-        port = server_port(lines)
-        with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
-            refused = client.post("/v1/stats", json={})
-            place = f"{url}/.well-known/oauth-protected-resource"
-            assert f'resource_metadata="{place}"' in refused.headers["www-authenticate"]
-            told = client.get("/.well-known/oauth-protected-resource/mcp").json()
-            assert (told["resource"], told["authorization_servers"]) == (f"{url}/mcp", [issuer])
-
-            def status(token):
-                return client.post("/v1/stats", json={}, headers={"Authorization": f"Bearer {token}"}).status_code
-
-            assert status(token()) == 200
-            wrong = (
-                token(signed=other), token(aud="https://elsewhere.example"), token(iss="https://evil.example"),
-                token(exp=int(time.time()) - 600), token(sub="sub-ben"), token(signed="x" * 40, algorithm="HS256"),
-                token(signed=None, algorithm="none"), "a.b.c",
-            )  # fmt: skip
-            assert [status(one) for one in wrong] == [401] * len(wrong)
-            tokens.revoke("ana")
-            assert status(token()) == 401
-
-
-def test_a_call_with_a_token_is_answered_while_strangers_have_all_that_is_theirs(tmp_path, monkeypatch):
-    """Logins and probes have their own few threads, and none waits for a provider that does not answer."""
+def test_a_call_with_a_token_is_answered_while_a_probe_waits_for_the_store(tmp_path, monkeypatch):
+    """A probe has a thread of its own, which no call waits for."""
     from limpet.features.serve import app as serving
 
-    monkeypatch.setattr(serving, "LOGIN_SECONDS", 0.05)
     monkeypatch.setattr(serving, "READY_SECONDS", 0.05)
     path = tmp_path / "memory.db"
     tokens = tokens_of(str(path))
     token = tokens.create("ana", role="read", scopes=["project:api"], seconds=3_600)[1]
-    forged = jwt.encode({"sub": "ana"}, "x" * 32, headers={"kid": "nobody's"})
-    with socket.create_server(("127.0.0.1", 0)) as dead, limpet.open(path, scope="project:api") as memory:
-        logins = Logins("https://login.example", "x", f"https://127.0.0.1:{dead.getsockname()[1]}/keys")
-        assert logins.subject(forged) is None and not logins.fetched.is_set()
-        services = Services(memory, Drain(memory), Metrics())
-        app = App(memory, None, services, tokens, urls=["http://memory.test"], logins=logins)
+    with limpet.open(path, scope="project:api") as memory:
+        app = App(memory, None, Services(memory, Drain(memory)), tokens, urls=["http://memory.test"])
 
         async def statuses():
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://memory.test") as client:
                 ask = lambda token: client.post("/v1/stats", json={}, headers={"Authorization": f"Bearer {token}"})  # noqa: E731
-                free = [(await ask(forged)).status_code, (await client.get("/readyz")).status_code]
-                for place in range(serving.STRANGERS):
-                    app._strangers.acquire_on_behalf_of_nowait(place)
-                full = await ask(forged), await client.get("/readyz")
-                return free, [one.status_code for one in full], (await ask(token)).status_code
+                free = [(await ask("forged")).status_code, (await client.get("/readyz")).status_code]
+                app._probing.acquire_on_behalf_of_nowait("a probe before")
+                return free, (await client.get("/readyz")).status_code, (await ask(token)).status_code
 
-        assert asyncio.run(statuses()) == ([401, 200], [503, 503], 200)
+        assert asyncio.run(statuses()) == ([401, 200], 503, 200)
 
 
 def server_port(lines):
@@ -525,28 +471,11 @@ def test_openapi_lists_every_verb_with_what_it_takes(team):
         assert set(schema["required"]) <= set(schema["properties"]) and "scope" in schema["properties"]
 
 
-def test_metrics_are_text_that_a_scraper_can_read_and_name_no_scope(team):
+def test_probes_need_no_token_and_no_name(team):
     client, *_ = team
     with client("root") as root:
-        asked(root, "stats")
-        begin(root)("recall", query="x")
-        text = root.get("/metrics", headers={"Host": "10.0.0.7:9"}).text
         assert root.get("/healthz", headers={"Authorization": ""}).text == "ok\n"
         assert root.get("/readyz", headers={"Authorization": "", "Host": "10.0.0.7:9"}).text == "ready\n"
-    types, series = {}, {}
-    for line in text.splitlines():
-        if line.startswith("# TYPE"):
-            _, _, name, types[name] = line.split()
-        elif not line.startswith("#"):
-            name, labels, value = re.fullmatch(r'([a-z_]+)(\{(?:\w+="[\w.+]*",?)+\})? (-?[\d.e+-]+)', line).groups()
-            series[name, labels] = float(value)
-            assert any(name.removesuffix(end) in types for end in ("", "_bucket", "_sum", "_count"))
-    assert series["limpet_requests_total", '{verb="stats",status="200"}'] >= 1
-    assert series["limpet_requests_total", '{verb="mcp_recall",status="ok"}'] >= 1
-    assert series["limpet_requests_running", None] == 0
-    most = series["limpet_request_seconds_bucket", '{verb="stats",le="+Inf"}']
-    assert most == series["limpet_request_seconds_count", '{verb="stats"}']
-    assert "project:" not in text and "ana" not in text
 
 
 def test_the_log_has_a_json_line_for_each_request_and_nothing_that_was_said(team):
@@ -604,7 +533,7 @@ def test_at_sigterm_what_runs_is_finished_and_then_it_ends(tmp_path):
             socket.create_connection(("127.0.0.1", server_port(lines)), timeout=60) as writer,
         ):
             writer.sendall(head_of(client, body) + body[:50])
-            until(lambda: "limpet_requests_running 1" in client.get("/metrics").text)
+            client.post("/v1/stats", json={})  # answered after the half that came before it was read
             process.send_signal(signal.SIGTERM)
             until(lambda: socket.socket().connect_ex(("127.0.0.1", int(server_port(lines)))) != 0)
             writer.sendall(body[50:])

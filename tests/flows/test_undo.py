@@ -201,7 +201,7 @@ def test_receipts_say_what_was_done(path, memory, capsys):
 
 
 def test_one_undo_takes_back_what_one_run_of_organize_did(path, memory, held, tmp_path, capsys):
-    """Each conversation is a transaction, their summaries too: a person ran one command."""
+    """Each conversation is a transaction: a person ran one command."""
     memory.remember("Deploys need the VPN")
     steps = {
         "one": [("user", "Always use uv for installs.")],

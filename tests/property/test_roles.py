@@ -16,7 +16,6 @@ from limpet.agents.protocol import Call, ProtocolError
 from limpet.agents.tools import TAKES
 from limpet.features.serve.app import App
 from limpet.features.serve.guarded import Services
-from limpet.features.serve.metrics import Metrics
 from limpet.features.serve.tokens import tokens_of
 from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import LimpetError
@@ -58,7 +57,7 @@ class Team:
             name: tokens.create(name, role=role, scopes=[scope], seconds=None) for name, (role, scope) in PEOPLE.items()
         }
         self.grants = {name: grant for name, (grant, _) in made.items()}
-        self.services = Services(self.memory, Drain(self.memory), Metrics())
+        self.services = Services(self.memory, Drain(self.memory))
         app = App(self.memory, None, self.services, tokens, urls=[URL])
         self.clients = {
             name: TestClient(app, base_url=URL, headers={"Authorization": f"Bearer {token}"})

@@ -58,7 +58,7 @@ def of_conversations(half, folder):
             path = folder / f"{one['name']}.jsonl"
             path.write_text(transcripts.claude(one["steps"], session=one["name"]), encoding="utf-8")
             with limpet.open(folder / f"{one['name']}.db", scope="project:x") as memory:
-                taken = organize.run(memory, [path], summaries=False).taken
+                taken = organize.run(memory, [path]).taken
             rows.append((one["name"], one["wanted"], taken))
     return rows
 

@@ -20,7 +20,6 @@ FRAMEWORKS = {
     "openai_agents": ("agents", "limpet[openai-agents]"),
     "adk": ("google.adk", "limpet[adk]"),
     "pydantic_ai": ("pydantic_ai_harness", "limpet[pydantic-ai]"),
-    "crewai": ("crewai", "crewai>="),
     "llama_index": ("llama_index", "limpet[llama-index]"),
     "agent_framework": ("agent_framework", "limpet[agent-framework]"),
 }

@@ -184,11 +184,11 @@ def leaving(tmp_path):
         }
         made.files = {
             "whole": tmp_path / "whole.jsonl",
-            "api": tmp_path / "api.mcp.jsonl",
+            "api": tmp_path / "api.amem",
             "backup": tmp_path / "backup.db",
         }
         memory.export_to("jsonl", made.files["whole"])
-        memory.export_to("mcp", made.files["api"])
+        memory.export_to("amem", made.files["api"])
         memory.backup(made.files["backup"])
         yield made
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -92,9 +91,6 @@ def _clients_checks(args: Namespace) -> list[Check]:
     settings = read_settings(args.store, args.scope, None)
     scope = vars(args).get("scope_here", settings.scope)
     checks: list[Check] = registry.call("check_clients", settings.path, scope) or []
-    if os.environ.get("LIMPET_HOOKS", "").lower() in ("off", "0", "no", "false"):
-        off = "hooks are switched off here by LIMPET_HOOKS"
-        checks.append(Check(name="hooks", status="warn", message=off, hint="unset LIMPET_HOOKS"))
     state = pause_state(settings.path, "")
     if state.why:
         checks.append(Check(name="pause", status="warn", message=state.why, hint=state.hint))

@@ -107,15 +107,14 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-# How such an episode names what it sums up, as its source: `session`, or `organize day 2026-03-01`.
-OF_SESSION, OF_TIME = "session", "organize"
+# The source of an episode that sums up a session.
+OF_SESSION = "session"
 QUOTED_CHARACTERS = 160
 
 
 def quoted_in(kind: str, source: str | None, content: str) -> list[str]:
     """Return the statements that an episode quotes, cut as it cuts them; [] for another memory."""
-    named = (source or "").split()
-    if kind != "episode" or not (named == [OF_SESSION] or named[:1] == [OF_TIME]):
+    if kind != "episode" or source != OF_SESSION:
         return []
     lines = [line.partition(": ") for line in content.splitlines() if line.startswith("- ")]
     return [text for _, mark, text in lines if mark]

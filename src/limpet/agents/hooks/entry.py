@@ -28,35 +28,29 @@ LOG_BYTES = 200_000
 USUAL_SECONDS, MAX_SECONDS = 2.0, 60.0
 # Seconds that a server lets a hook wait if there is nothing to say.
 SILENT_SECONDS = 0.25
-OFF = ("off", "0", "no", "false")
 
 
 def run(argv: list[str]) -> NoReturn:
     """Run `limpet hook ARGV` as a process. It exits at once, without the interpreter's tidying up."""
     try:
-        if not is_off():
-            asked = words(argv)
-            _watch(asked, USUAL_SECONDS)
-            raw = _read()
-            client, event, store, scope = asked
-            from ...recall_client import ask_hook
+        asked = words(argv)
+        _watch(asked, USUAL_SECONDS)
+        raw = _read()
+        client, event, store, scope = asked
+        from ...recall_client import ask_hook
 
-            scope = scope if scope is not None else os.environ.get("LIMPET_SCOPE", "")
-            answer = ask_hook([client, event, scope], _store(store), raw)
-            if answer is None:
-                from .client_adapters import CLIENT_ADAPTERS, ROLES
+        scope = scope if scope is not None else os.environ.get("LIMPET_SCOPE", "")
+        answer = ask_hook([client, event, scope], _store(store), raw)
+        if answer is None:
+            from .client_adapters import CLIENT_ADAPTERS, ROLES
 
-                events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
-                _watch(asked, ROLES[events.get(event, "turn")])
-                _answer(asked, raw, _write)
-            else:
-                _write(answer)
+            events = CLIENT_ADAPTERS[client].events if client in CLIENT_ADAPTERS else {}
+            _watch(asked, ROLES[events.get(event, "turn")])
+            _answer(asked, raw, _write)
+        else:
+            _write(answer)
     finally:
         os._exit(0)
-
-
-def is_off() -> bool:
-    return os.environ.get("LIMPET_HOOKS", "").lower() in OFF
 
 
 def handle(argv: list[str], raw: bytes, clock: Clock | None = None, memory: Limpet | None = None) -> bytes:
@@ -106,7 +100,7 @@ def answer_call(memory: Limpet, scope: str | None, given: dict[str, Any]) -> str
 
     client, event = str(given.get("client")), str(given.get("event"))
     fields = CALLS.get(client, {}).get(CLIENT_ADAPTERS[client].events.get(event, "") if client in CALLS else "", ())
-    if is_off() or not fields:
+    if not fields:
         return ""
     import json
 

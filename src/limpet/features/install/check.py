@@ -20,6 +20,7 @@ from ...agents.hooks.client_adapters import CLIENT_ADAPTERS
 from ...agents.hooks.entry import words
 from ...folders import absolute
 from ...model.errors import LimpetError
+from ...pause import INCOGNITO
 from ...work.doctor import Check
 from .change import present
 from .clients import CLIENTS, PATIENCE_SECONDS, Place, parts, program
@@ -148,9 +149,7 @@ def _run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command of a client on a sample store, which is named every way. Raises _Failed."""
     environment = {**os.environ, "LIMPET_HOOK_STORE": store, "LIMPET_STORE": store, "LIMPET_SCOPE": "global"}
-    # The check ignores the switches that turn hooks off.
-    for name in ("LIMPET_HOOKS", "LIMPET_INCOGNITO"):
-        environment.pop(name, None)
+    environment.pop(INCOGNITO, None)  # the check ignores the switch that turns hooks off
     line = command if isinstance(command, str) else shlex.join(command)
     try:
         return subprocess.run(

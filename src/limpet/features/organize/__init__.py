@@ -21,8 +21,8 @@ BUDGET_TOKENS = 200_000
 
 def run(
     memory: Limpet, paths: Iterable[str | os.PathLike[str]] = (), *, clients: Sequence[str] = (),
-    by_folder: bool = False, dry_run: bool = False, summaries: bool = True, models: Sequence[str] = (),
-    budget_tokens: int = BUDGET_TOKENS, progress: Progress | None = None,
+    by_folder: bool = False, dry_run: bool = False, models: Sequence[str] = (), budget_tokens: int = BUDGET_TOKENS,
+    progress: Progress | None = None,
 ) -> OrganizeReport:  # fmt: skip
     """Take what is worth remembering from transcripts and notes: by a small model, and with `models` by these too.
 
@@ -40,8 +40,7 @@ def run(
 
     return organize(
         memory._context, check_list("paths", paths), check_list("clients", clients), by_folder=by_folder,
-        dry_run=dry_run, summaries=summaries, models=check_list("models", models), budget_tokens=budget_tokens,
-        progress=progress,
+        dry_run=dry_run, models=check_list("models", models), budget_tokens=budget_tokens, progress=progress,
     )  # fmt: skip
 
 

@@ -52,7 +52,6 @@ def _show(report: OrganizeReport, scope: str, *, dry_run: bool) -> None:
         (len(report.demoted), "kept as an episode, by the rules of `limpet review sweep`"),
         (report.quarantined, "read like instructions, kept out until a person looks: `limpet review`"),
         (report.redacted, "held a secret, which was left out"),
-        (report.summaries, "written to sum up days and months"),
     ):
         if count:
             output.words(f"{count:,} {what}")

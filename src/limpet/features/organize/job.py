@@ -36,7 +36,6 @@ from . import files
 from .extract import extract
 from .reading import Reading
 from .sources import Source, Sources
-from .summaries import summarize
 from .topics import subject_of, topics_of
 from .transcripts import FEWEST_WORDS, Candidate, Conversation
 
@@ -56,7 +55,7 @@ class OrganizeReport(TransferReport):
 
     SHOWN = (
         "files", "unchanged", "conversations", "new", "observed", "known", "quarantined", "redacted", "echoes",
-        "summaries", "mirrors", "rules", "demoted", "rejected", "more_rejected", "notes", "taken", "model",
+        "mirrors", "rules", "demoted", "rejected", "more_rejected", "notes", "taken", "model",
     )  # fmt: skip
 
     files: int = 0
@@ -64,7 +63,6 @@ class OrganizeReport(TransferReport):
     conversations: int = 0
     observed: int = 0  # said before in other conversations, or stored otherwise
     echoes: int = 0  # an agent's words that limpet had put into the conversation
-    summaries: int = 0  # days and months, made or changed
     mirrors: list[str] = field(default_factory=list)  # folders that were synced afterwards
     # (place, why): new ones kept as episodes by a rule
     demoted: list[tuple[str, str]] = field(default_factory=list, metadata=rows("place", "reason"))
@@ -76,7 +74,7 @@ class OrganizeReport(TransferReport):
 
 def organize(
     context: Context, paths: Sequence[str | os.PathLike[str]], clients: Sequence[str], *, by_folder: bool,
-    dry_run: bool, summaries: bool, models: Sequence[str], budget_tokens: int, progress: Progress | None,
+    dry_run: bool, models: Sequence[str], budget_tokens: int, progress: Progress | None,
 ) -> OrganizeReport:  # fmt: skip
     """Organize; see `limpet.features.organize.run`."""
     report = OrganizeReport()
@@ -104,7 +102,7 @@ def organize(
                     report.note("transcripts that hooks named are not there any more")
                     if not dry_run:
                         sources.keep(source._replace(digest=source.digest or "gone"))
-            _Run(context, report, reading, dry_run, summaries).read_files(to_read)
+            _Run(context, report, reading, dry_run).read_files(to_read)
         report.operation = format_id(operation[0]) if operation else None
     finally:
         if reading is not None:
@@ -143,11 +141,9 @@ class _Statement(NamedTuple):
 class _Run:
     """One run over some files."""
 
-    def __init__(
-        self, context: Context, report: OrganizeReport, reading: Reading | None, dry_run: bool, summaries: bool
-    ) -> None:
+    def __init__(self, context: Context, report: OrganizeReport, reading: Reading | None, dry_run: bool) -> None:
         self._context, self._report, self._reading = context, report, reading
-        self._dry_run, self._summaries = dry_run, summaries
+        self._dry_run = dry_run
         self._pauses = read_pauses(context.store.path)
         self._topics: dict[str, list[str]] = {}
 
@@ -182,7 +178,7 @@ class _Run:
             text = json.dumps(reached, sort_keys=True) if reached else None
             sources.keep(Source(*key, digest, text, self._context.now()))
 
-        of_file, days = TransferReport(), dict[str, set[int]]()
+        of_file = TransferReport()
         is_complete = self._reading is not None
         try:
             for chat in files.read(file.path, of_file, self._pauses):
@@ -194,13 +190,13 @@ class _Run:
                     continue
                 report.conversations += 1
                 candidates = extract(chat.turns, notes=chat.client == "notes")
-                self._take(chat, scope, candidates, days)
+                self._take(chat, scope, candidates)
                 if self._reading is None:
                     continue
                 name = f"{chat.client}/{chat.id}"
                 known = {candidate.turn.id for candidate in candidates if not candidate.if_corrects}
                 for through, more in self._reading.read(chat, reached.get(name), known, report):
-                    self._take(chat, scope, more, days)
+                    self._take(chat, scope, more)
                     reached[name] = through
                     # What was paid for is not paid again, whatever happens next.
                     keep(before.digest if before else None)
@@ -216,14 +212,12 @@ class _Run:
         report.notes += of_file.notes
         if self._dry_run:
             return
-        for scope in sorted(days) if self._summaries else []:
-            report.summaries += summarize(self._context, scope, days[scope])
         if is_complete:
             reached["all"] = mark
         keep(mark)
 
-    def _take(self, chat: Conversation, scope: str, candidates: Sequence[Candidate], days: dict[str, set[int]]) -> None:
-        """Store the candidates of a conversation, and add their times to the days of the scope."""
+    def _take(self, chat: Conversation, scope: str, candidates: Sequence[Candidate]) -> None:
+        """Store the candidates of a conversation."""
         subject = subject_of(chat.turns, chat.folder)
         place_of = {turn.id: place for place, turn in enumerate(chat.turns)}
         statements: dict[bytes, _Statement] = {}
@@ -258,8 +252,6 @@ class _Run:
                 continue
             statements.setdefault(statement.id, statement)
         self._store(list(statements.values()), scope)
-        times = {statement.valid.valid_from for statement in statements.values()}
-        days.setdefault(scope, set()).update(at for at in times if at is not None)
 
     def _statement(self, new: Candidate, chat: Conversation, scope: str, subject: str | None, place: str) -> _Statement:
         """Return a candidate with its evidence and topics. Raises LimpetError."""

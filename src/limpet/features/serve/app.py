@@ -1,4 +1,4 @@
-"""The ASGI application: who asks, may they, and which part answers: health, metrics, the HTTP/JSON API, MCP."""
+"""The ASGI application: who asks, may they, and which part answers: probes, the HTTP/JSON API, MCP."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ from ...model.errors import BadInput, LimpetError, NotFound, StoreError
 from ...pause import state_here
 from .guarded import Services
 from .listener import TooLarge, know, read_request
-from .logins import Logins
-from .metrics import Metrics
 from .sdk import SERVICE
 from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, own_scope, status_of
 from .verbs import VERBS, Verb, openapi
@@ -43,10 +41,7 @@ MOST_BYTES = 4 * 1024 * 1024
 LOOK_SECONDS = 1.0
 # A store that answers nothing in this time is not ready.
 READY_SECONDS = 5.0
-# Threads of those who have not shown who they are: logins and probes. A login waits so long for one.
-STRANGERS, LOGIN_SECONDS = 4, 2.0
-RESOURCE = "/.well-known/oauth-protected-resource"
-PATHS = ("/mcp", "/metrics", "/healthz", "/readyz")
+PATHS = ("/mcp", "/healthz", "/readyz")
 OWNER = Grant(id="owner", name="owner", role="admin", scopes=(EVERY_SCOPE,), created_at=0)
 log = logging.getLogger("limpet.features.serve")
 
@@ -56,11 +51,10 @@ class App:
 
     def __init__(
         self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
-        owner: str | None = None, logins: Logins | None = None, page: bool = False,
+        owner: str | None = None, page: bool = False,
     ) -> None:  # fmt: skip
         self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
-        self._metrics: Metrics = services.metrics
-        self._url, self._owner, self._logins, self._drain = urls[0], owner, logins, services.drain
+        self._url, self._owner, self._drain = urls[0], owner, services.drain
         places = [urlsplit(url) for url in urls]
         self._local = TransportSecurityMiddleware(
             TransportSecuritySettings(
@@ -69,7 +63,7 @@ class App:
             )
         )
         self.stopping: Callable[[], bool] = lambda: False
-        self._strangers = anyio.CapacityLimiter(STRANGERS)
+        self._probing = anyio.CapacityLimiter(1)  # a thread that no call has
         self._probe: asyncio.Future[Any] | None = None
         self._page: ASGIApp | None = None
         if page:
@@ -84,9 +78,6 @@ class App:
             return
         request = Request(scope, receive)
         path, started, who = request.url.path, time.monotonic(), ""
-        verb = _verb_at(path)
-        if verb:
-            self._metrics.begin()
         status = 499  # the client went before it was answered
 
         async def tell(message: Message) -> None:
@@ -95,13 +86,13 @@ class App:
             await send(message)
 
         try:
-            if self._page is not None and path not in PATHS and not path.startswith(("/v1/", "/.well-known/")):
+            if self._page is not None and path not in PATHS and not path.startswith("/v1/"):
                 await self._page(scope, receive, tell)
                 who = getattr(scope.get("visitor"), "id", "")
                 return
             answer = await self._open(path, request)
             if answer is None:
-                grant = await self._grant(request)
+                grant = self._grant(request)
                 know(scope)
                 who = grant.id
                 if path == "/mcp":
@@ -115,8 +106,6 @@ class App:
             await self._refused(error)(scope, receive, tell)
         finally:
             seconds = time.monotonic() - started
-            if verb:
-                self._metrics.end(verb.name, str(status), seconds)
             # Log neither requests nor answers, and no name of a scope.
             fields = {"method": request.method, "path": _shown(path), "status": status, "ms": round(seconds * 1_000, 1)}
             log.info("request", extra={"fields": fields | ({"token": who} if who else {})})
@@ -127,22 +116,13 @@ class App:
             return PlainTextResponse("ok\n")
         if path == "/readyz":
             return await self._ready()
-        # Prometheus scrapes by address; it shows a token, which no page in a browser has.
-        refusal = None if path == "/metrics" else await self._local.validate_request(request)
-        if refusal is None and path in (RESOURCE, f"{RESOURCE}/mcp") and self._logins:
-            return JSONResponse(
-                {
-                    "resource": self._logins.resource, "authorization_servers": [self._logins.issuer],
-                    "bearer_methods_supported": ["header"], "scopes_supported": ["openid"], "resource_name": "limpet",
-                }
-            )  # fmt: skip
-        return refusal
+        return await self._local.validate_request(request)
 
     async def _ready(self) -> Response:
         """Ask the store once, however many want to know."""
         probe = self._probe
         if probe is None or probe.done():
-            look = anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), limiter=self._strangers)
+            look = anyio.to_thread.run_sync(lambda: self._memory.list(limit=1), limiter=self._probing)
             self._probe = probe = asyncio.ensure_future(look)
         try:
             with anyio.fail_after(READY_SECONDS):
@@ -153,19 +133,10 @@ class App:
             return PlainTextResponse("the store does not answer\n", 503)
         return PlainTextResponse("stopping\n" if self.stopping() else "ready\n", 503 if self.stopping() else 200)
 
-    async def _grant(self, request: Request) -> Grant:
-        """Return the grant of a request. Raises _Unknown, _Busy, StoreError."""
+    def _grant(self, request: Request) -> Grant:
+        """Return the grant of a request. Raises _Unknown, StoreError."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not token:
-            raise _Unknown
-        grant = self._known(token)
-        if grant is None and self._logins and token.count(".") == 2:
-            try:
-                with anyio.fail_after(LOGIN_SECONDS):
-                    subject = await anyio.to_thread.run_sync(self._logins.subject, token, limiter=self._strangers)
-            except TimeoutError:
-                raise _Busy("too many log in at once") from None
-            grant = None if subject is None else self._tokens.of_subject(subject)
+        grant = self._known(token) if kind.lower() == "bearer" and token else None
         if grant is None:
             raise _Unknown
         return grant
@@ -185,11 +156,8 @@ class App:
         return not grants if grant is OWNER else any(row.id == grant.id and row.holds(now_us()) for row in grants)
 
     async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
-        if path == "/metrics":
-            grant.need("admin")
-            return PlainTextResponse(self._metrics.text(), media_type="text/plain; version=0.0.4")
         if path == "/v1/openapi.json":
-            return JSONResponse(openapi(self._url, None if self._logins is None else self._logins.issuer))
+            return JSONResponse(openapi(self._url))
         verb = _verb_at(path)
         if verb is None:
             raise NotFound("there is nothing at this path", hint="/v1/openapi.json lists what there is")
@@ -248,9 +216,8 @@ class App:
     def _refused(self, error: Exception) -> Response:
         """Return an error as JSON. Those of the store and of the program are logged instead: they may name paths."""
         if isinstance(error, _Unknown):
-            place = f', resource_metadata="{self._url}{RESOURCE}"' if self._logins else ""
             answer = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
-            return JSONResponse(answer, 401, {"WWW-Authenticate": f'Bearer realm="limpet"{place}'})
+            return JSONResponse(answer, 401, {"WWW-Authenticate": 'Bearer realm="limpet"'})
         if isinstance(error, TooLarge):
             return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
@@ -268,13 +235,9 @@ class _Off(LimpetError):
     code = "off"
 
 
-class _Busy(_Off):
-    code = "busy"
-
-
 def _shown(path: str) -> str:
     """Return a path as it is logged: unknown ones, which a client may make up, are not."""
-    return path if path in (*PATHS, "/v1/openapi.json", RESOURCE) or _verb_at(path) else "other"
+    return path if path in (*PATHS, "/v1/openapi.json") or _verb_at(path) else "other"
 
 
 def _verb_at(path: str) -> Verb | None:

@@ -25,16 +25,11 @@ def _serve(args: Namespace) -> int:
     host, _, port = given.rpartition(":")
     if not host or not port.isdigit() or int(port) > 65_535:
         raise BadInput(f"not HOST:PORT: {args.listen!r:.100}", hint="such as 127.0.0.1:8766")
-    if args.keys and not args.issuer:
-        raise BadInput("--keys are those of an --issuer")
     try:
         from .process import serve
     except ModuleNotFoundError as error:
         raise package_missing(error, "serve") from error
-    serve(
-        args.store, args.scope, host=host, port=int(port), urls=args.url or [], issuer=args.issuer, keys=args.keys,
-        page=args.page,
-    )  # fmt: skip
+    serve(args.store, args.scope, host=host, port=int(port), urls=args.url or [], page=args.page)
     return 0
 
 
@@ -49,16 +44,12 @@ def _create(args: Namespace) -> int:
     # One of less than a second would have ended before it is read.
     seconds = None if args.expires == "never" else max(1, parse_duration(args.expires) // MICROSECONDS_PER_SECOND)
     scopes = args.scopes or ([args.scope] if args.scope else [])
-    grant, token = _tokens(args).create(
-        args.name, role=args.role, scopes=scopes, seconds=seconds, subject=args.subject
-    )  # fmt: skip
+    grant, token = _tokens(args).create(args.name, role=args.role, scopes=scopes, seconds=seconds)
     if args.json:
-        output.result(grant.as_dict() | ({"token": token} if token else {}))
-    elif token:
+        output.result(grant.as_dict() | {"token": token})
+    else:
         output.line(token)
         output.words("it is shown this once; in the file is its digest")
-    else:
-        output.line(f"{grant.id} for the login {args.subject}")
     return 0
 
 
@@ -106,8 +97,6 @@ VERBS = (
                 default="127.0.0.1:8766"),
             arg("--url URL...", "how clients reach it: https://memory.example.org; repeat it"),
             arg("--page", "the web page too: a person logs in there with a token"),
-            arg("--issuer URL", "the provider of logins (OAuth 2.1), whose signed tokens are taken too"),
-            arg("--keys WHERE", "the issuer's key set, a file or URL (default: ISSUER/.well-known/jwks.json)"),
         ),
         example="limpet serve\nlimpet serve --listen 0.0.0.0:8766 --url https://memory.example.org",
     ),
@@ -125,7 +114,6 @@ VERBS = (
             arg("--scope SCOPE...", "a scope that it is for; repeat it, the first is the usual one; '*': every scope",
                 dest="scopes"),
             arg("--expires AGE", "how long it holds: 12h, 52w, never", default="90d"),
-            arg("--subject SUB", "for a login at the --issuer instead of a token: its `sub`"),
         ),
     ),
     Verb(name="serve token list", group=AGENTS, about="the tokens there are", run=_list),

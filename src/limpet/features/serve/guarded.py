@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,6 @@ from .tokens import Grant, for_team, own, own_scope
 if TYPE_CHECKING:
     from ...agents.mcp import Drain
     from ...api import Limpet
-    from .metrics import Metrics
 
 # Sessions of an agent and keyed facts that are only read.
 _READING = ("list", "show", "journal")
@@ -30,8 +28,8 @@ MOST_SCOPES = 1_000
 class Services:
     """A service for each scope that was asked for, over one open store. Thread-safe."""
 
-    def __init__(self, memory: Limpet, drain: Drain, metrics: Metrics) -> None:
-        self._memory, self.drain, self.metrics = memory, drain, metrics
+    def __init__(self, memory: Limpet, drain: Drain) -> None:
+        self._memory, self.drain = memory, drain
         self._services: dict[str, tuple[Limpet, Service]] = {}
         self._lock = threading.Lock()
 
@@ -43,29 +41,22 @@ class Services:
                 seen = self._memory.in_scope(scope)
                 expose = partial(self.drain.add, seen=seen)
                 self._services[scope] = seen, Service(seen, self.drain.wake, expose, self.drain.called, reword=for_team)
-            return GrantedService(*self._services[scope], grant, self.metrics)
+            return GrantedService(*self._services[scope], grant)
 
 
 class GrantedService:
     """A `Service` limited to a grant."""
 
-    def __init__(self, memory: Limpet, service: Service, grant: Grant, metrics: Metrics) -> None:
-        self._memory, self._service, self._grant, self._metrics = memory, service, grant, metrics
+    def __init__(self, memory: Limpet, service: Service, grant: Grant) -> None:
+        self._memory, self._service, self._grant = memory, service, grant
 
     def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Answer a call. Raises ProtocolError, Cancelled."""
         if method != "tools/call":
             return self._service.answer(method, params, call)
-        name, started, status = str(params.get("name")), time.monotonic(), "error"
-        self._metrics.begin()
-        try:
-            refused = self._refusal(name, params.get("arguments"))
-            with may_change(partial(own_scope, self._grant.sees)):
-                answer = refused or self._service.answer(method, params, call)
-            status = "refused" if refused else "error" if answer.get("isError") else "ok"
-            return answer
-        finally:
-            self._metrics.end(f"mcp_{name}" if name in TAKES else "mcp_other", status, time.monotonic() - started)
+        with may_change(partial(own_scope, self._grant.sees)):
+            refused = self._refusal(str(params.get("name")), params.get("arguments"))
+            return refused or self._service.answer(method, params, call)
 
     def _refusal(self, name: str, given: Any) -> dict[str, Any] | None:
         """Return a tool's error, which its model can read, unlike a protocol error."""

@@ -1,6 +1,6 @@
 """A listening socket, and limits for each client: connections, time, bytes. The team's server and the web page use it.
 
-A connection is a stranger's until a request on it has shown a token or a login. Above the limit of strangers the oldest
+A connection is a stranger's until a request on it has shown a token. Above the limit of strangers the oldest
 is closed for a new one, whatever it is at; above that of the others the one that has been idle the longest. Idle is a
 connection before the head of a request has come and after the answer, and it is closed after a time.
 """
@@ -69,7 +69,7 @@ class TooLarge(Exception):
 
 
 def know(scope: Scope) -> None:
-    """Note that a request has shown a token or a login."""
+    """Note that a request has shown a token."""
     scope.get(KNOWN, lambda: None)()
 
 

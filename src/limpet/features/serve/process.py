@@ -24,8 +24,6 @@ from ...store.heap import share_one_heap
 from .app import App
 from .guarded import Services
 from .listener import SESSION_SECONDS, SESSIONS, config_of, listening
-from .logins import FETCH_SECONDS, Logins
-from .metrics import Metrics
 from .sdk import server_of
 from .tokens import owner_token, tokens_of
 
@@ -33,10 +31,7 @@ from .tokens import owner_token, tokens_of
 STOP_SECONDS = 20
 
 
-def serve(
-    store: str | None, scope: str | None, *, host: str, port: int, urls: list[str], issuer: str | None = None,
-    keys: str | None = None, page: bool = False,
-) -> None:  # fmt: skip
+def serve(store: str | None, scope: str | None, *, host: str, port: int, urls: list[str], page: bool = False) -> None:
     """Serve one store until SIGTERM or Ctrl-C. Raises BadInput, StoreError."""
     share_one_heap()
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
@@ -54,18 +49,15 @@ def serve(
         if near and not grants.grants():
             owner, place = owner_token(memory.path)
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
-        logins = None if issuer is None else Logins(issuer, f"{every[0]}/mcp", keys)
         _set_up_log()
-        if logins is not None:
-            logins.fetched.wait(FETCH_SECONDS)
         drain = Drain(memory)
-        services = Services(memory, drain, Metrics())
+        services = Services(memory, drain)
         # Host and Origin are looked at before, with names that only `urls` tells.
         mcp = server_of(None).streamable_http_app(
             session_idle_timeout=SESSION_SECONDS, max_sessions=SESSIONS,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )  # fmt: skip
-        app = App(memory, mcp, services, grants, urls=every, owner=owner, logins=logins, page=page)
+        app = App(memory, mcp, services, grants, urls=every, owner=owner, page=page)
         if not memory.read_only:
             drain.start()
         try:

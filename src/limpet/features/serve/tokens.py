@@ -63,7 +63,7 @@ def for_team(error: LimpetError) -> LimpetError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """The rights of one token or login. Times are microseconds UTC."""
+    """The rights of one token. Times are microseconds UTC."""
 
     id: str
     name: str
@@ -72,8 +72,7 @@ class Grant:
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
-    sha256: str | None = None  # of the token
-    subject: str | None = None  # of the login at the issuer, in place of a token
+    sha256: str = ""  # of the token
 
     def holds(self, now: int) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
@@ -100,8 +99,7 @@ class Grant:
         """Return the grant as it is listed: without the digest."""
         shown: dict[str, Any] = {"id": self.id, "name": self.name, "role": self.role, "scopes": list(self.scopes)}
         times = {"created_at": self.created_at, "expires_at": self.expires_at, "revoked_at": self.revoked_at}
-        shown |= {name: None if at is None else format_time(at) for name, at in times.items()}
-        return shown | ({"subject": self.subject} if self.subject else {})
+        return shown | {name: None if at is None else format_time(at) for name, at in times.items()}
 
 
 def own(memory: Limpet, sees: Callable[[str], bool], *ids: str) -> None:
@@ -126,10 +124,8 @@ class Tokens:
         self._grants: list[Grant] = []
         self._lock = threading.Lock()
 
-    def create(
-        self, name: str, *, role: str, scopes: Sequence[str], seconds: int | None, subject: str | None = None
-    ) -> tuple[Grant, str | None]:
-        """Return a new grant and its token, stored nowhere; no token for a `subject`. Raises BadInput, StoreError."""
+    def create(self, name: str, *, role: str, scopes: Sequence[str], seconds: int | None) -> tuple[Grant, str]:
+        """Return a new grant and its token, which is stored nowhere. Raises BadInput, StoreError."""
         if not name.strip() or len(name) > MOST_NAME or not name.isprintable():
             raise BadInput(f"a token's name is a printable text of at most {MOST_NAME} characters")
         if role not in ROLES:
@@ -137,18 +133,14 @@ class Tokens:
         if not scopes:
             raise BadInput("the token is for no scope", hint="--scope project:api, or --scope '*' for every one")
         kept = tuple(dict.fromkeys(scope if scope == EVERY_SCOPE else check_scope(scope) for scope in scopes))
-        now = now_us()
-        token = None if subject else PREFIX + secrets.token_urlsafe(32)
+        now, token = now_us(), PREFIX + secrets.token_urlsafe(32)
         grant = Grant(
             id=secrets.token_hex(4), name=name, role=role, scopes=kept, created_at=now,
-            expires_at=None if seconds is None else now + seconds * 1_000_000,
-            sha256=None if token is None else _digest(token), subject=subject,
+            expires_at=None if seconds is None else now + seconds * 1_000_000, sha256=_digest(token),
         )  # fmt: skip
         with self._changing() as grants:
             if any(other.name == name and other.holds(now) for other in grants):
                 raise BadInput(f"there is a token {name!r} already", hint="revoke it, or take another name")
-            if subject and any(other.subject == subject and other.holds(now) for other in grants):
-                raise BadInput("there is a grant for this login already", hint="revoke it first")
             grants.append(grant)
         return grant, token
 
@@ -198,11 +190,6 @@ class Tokens:
         wanted, now = _digest(token), now_us()
         # The token has 256 random bits: the time of a comparison reveals nothing useful.
         return next((grant for grant in self.grants() if grant.sha256 == wanted and grant.holds(now)), None)
-
-    def of_subject(self, subject: str) -> Grant | None:
-        """Return the grant of an issuer's login if it holds."""
-        now = now_us()
-        return next((grant for grant in self.grants() if grant.subject == subject and grant.holds(now)), None)
 
     @contextmanager
     def _changing(self) -> Iterator[list[Grant]]:

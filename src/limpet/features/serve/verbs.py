@@ -133,20 +133,16 @@ def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
     return shown
 
 
-def openapi(url: str, issuer: str | None) -> dict[str, Any]:
+def openapi(url: str) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of the table."""
     answers: Schema = {"200": _json("the JSON form of docs/reference/json.md", {"type": "object"})}
     refused = _json("an error", {"$ref": "#/components/schemas/Error"})
     errors = dict.fromkeys(("400", "401", "403", "404", "405", "413", "500", "503"), refused)
-    schemes: dict[str, Any] = {"token": {"type": "http", "scheme": "bearer"}}
-    if issuer:
-        place = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
-        schemes["login"] = {"type": "openIdConnect", "openIdConnectUrl": place}
     return {
         "openapi": "3.1.0",
         "info": {"title": "limpet", "version": __version__, "description": f"Roles: {', '.join(ROLES)}."},
         "servers": [{"url": url}],
-        "security": [{name: []} for name in schemes],
+        "security": [{"token": []}],
         "paths": {
             f"/v1/{verb.name}": {
                 "post": {
@@ -158,7 +154,7 @@ def openapi(url: str, issuer: str | None) -> dict[str, Any]:
             for verb in VERBS.values()
         },
         "components": {
-            "securitySchemes": schemes,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {
                 "Error": {
                     "type": "object", "required": ["error", "message"],

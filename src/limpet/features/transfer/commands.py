@@ -98,7 +98,7 @@ def _export(args: Namespace) -> int:
     with open_store(args) as memory, output.progress("exporting") as progress:
         report = memory.export_to(
             args.format, sys.stdout if to_stdout else args.path, all_scopes=args.all_scopes, force=args.force,
-            encrypt=args.encrypt, progress=progress,
+            progress=progress,
         )  # fmt: skip
     if to_stdout:
         return 0
@@ -142,7 +142,6 @@ VERBS = (
             arg("FORMAT", f"{_listed(WRITERS)}. All but jsonl and segments: memories of this scope and global"),
             arg("PATH", "appears when it is complete; - for stdout, with jsonl"),
             arg("--all-scopes", "memories of every scope; jsonl and segments always have all"),
-            arg("--encrypt", "jsonl and segments: as files of age, for LIMPET_AGE_RECIPIENTS"),
             arg("--force", "replace a file that is there; never the store or a file beside it, and never a folder"),
         ),
         example="limpet export jsonl memories.jsonl\nlimpet export jsonl - | gzip > memories.jsonl.gz\n"

@@ -4,9 +4,6 @@ A line that has no "event" is a plain statement, as `remember --batch` takes it.
 
     {"event", "type", "id", "recorded_at", "origin", "operation"?, "content"?, "data"?}    times in microseconds
     {"usage": {...}}                            use counts, after the events
-
-A file can be encrypted with age, by pyrage: to the recipients in LIMPET_AGE_RECIPIENTS. It is read with the identities
-in the file LIMPET_AGE_IDENTITY.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ...model.dataclass import replace
-from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of, package_missing
+from ...model.errors import BadInput, LimpetError, StoreDamaged, counted, message_of
 from ...model.events import Event
 from ...model.ids import format_id, parse_id
 from ...model.memory import UNVOUCHED, caseless
@@ -40,9 +37,6 @@ if TYPE_CHECKING:
     from ...store import Store
     from .service import Source
 
-AGE_HEAD, AGE_SUFFIX = b"age-encryption.org/", ".age"
-# What one encrypted file may hold: it is in memory as a whole.
-MAX_AGE_BYTES = 1 << 30
 CHUNK = 2_000
 # Characters that are taken in at once: few long lines need as much memory as many short ones.
 CHUNK_CHARACTERS = 32_000_000
@@ -98,8 +92,8 @@ def read_event(line: dict[str, Any]) -> Event:
 
 
 def write(source: Source, target: str | os.PathLike[str] | IO[str]) -> int:
-    """Write all lines and return how many. A file appears when it is complete; an encrypted one is held in memory.
-    Raises BadInput, StoreError; StoreDamaged also after writing what could be read of a damaged store."""
+    """Write all lines and return how many. A file appears when it is complete. Raises BadInput, StoreError;
+    StoreDamaged also after writing what could be read of a damaged store."""
     store, report = source.store, source.report
     lost: list[str] = []
     total = 0
@@ -116,19 +110,12 @@ def write(source: Source, target: str | os.PathLike[str] | IO[str]) -> int:
         return written
 
     if not isinstance(target, str | os.PathLike):
-        if source.encrypt:
-            raise BadInput("what is encrypted is bytes, and needs a file")
         written = lines_to(target)
     else:
         with source.new_file(Path(target)) as file:
-            if source.encrypt:
-                whole = io.StringIO()
-                written = lines_to(whole)
-                file.write(encrypt_age(whole.getvalue().encode()))
-            else:
-                text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-                written = lines_to(text)
-                text.detach()
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+            written = lines_to(text)
+            text.detach()
     if lost:
         raise StoreDamaged(
             f"{store.path} is damaged: what could be read is written, {written:,} lines; lost: {'; '.join(lost)}",
@@ -175,14 +162,8 @@ def read(
     path = Path(source)
     if not path.is_file():
         raise BadInput(f"{path} is a folder, not a file" if path.is_dir() else f"no file {path}")
-    size = path.stat().st_size
     with path.open("rb") as file:
-        encrypted = file.read(len(AGE_HEAD)) == AGE_HEAD
-        if encrypted and size > MAX_AGE_BYTES:
-            limit = f"{MAX_AGE_BYTES >> 20} MB"
-            raise BadInput(f"{path} is larger than {limit}", hint="decrypt it with `age -d` before")
-        file.seek(0)
-        taker.run(io.BytesIO(decrypt_age(file.read(), str(path))) if encrypted else file, size)
+        taker.run(file, path.stat().st_size)
 
 
 class _Import:
@@ -300,43 +281,3 @@ class _Import:
                     self._report.quarantined += receipt.status != "created"
                 else:
                     self._report.known += 1
-
-
-# -- files of age (age-encryption.org), which only their recipients can read
-
-
-def encrypt_age(content: bytes) -> bytes:
-    """Encrypt for LIMPET_AGE_RECIPIENTS. Raises BadInput."""
-    pyrage = _pyrage()
-    names = os.environ.get("LIMPET_AGE_RECIPIENTS", "").split()
-    if not names:
-        hint = "set LIMPET_AGE_RECIPIENTS (age1..., separated by spaces)"
-        raise BadInput("nobody is named who could read it", hint=hint)
-    try:
-        return bytes(pyrage.encrypt(content, [pyrage.x25519.Recipient.from_str(name) for name in names]))
-    except pyrage.RecipientError as error:
-        raise BadInput(f"not recipients of age: {' '.join(names)[:200]!r} ({error})") from None
-
-
-def decrypt_age(content: bytes, name: str) -> bytes:
-    """Decrypt a file of that name with LIMPET_AGE_IDENTITY. Raises BadInput."""
-    pyrage = _pyrage()
-    file = os.environ.get("LIMPET_AGE_IDENTITY")
-    if not file:
-        raise BadInput(f"{name} is encrypted", hint="set LIMPET_AGE_IDENTITY (a file of identities)")
-    try:
-        lines = [line.strip() for line in Path(file).read_text(encoding="utf-8").splitlines()]
-        identities = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
-        return bytes(pyrage.decrypt(content, identities))
-    except (OSError, UnicodeDecodeError, pyrage.IdentityError) as error:
-        raise BadInput(f"cannot read the identities in {file}: {error}") from None
-    except pyrage.DecryptError as error:
-        raise BadInput(f"{name} cannot be decrypted: {error}", hint="is it for this identity?") from None
-
-
-def _pyrage() -> Any:
-    try:
-        import pyrage
-    except ModuleNotFoundError as error:
-        raise package_missing(error, "encryption") from error
-    return pyrage

@@ -405,7 +405,7 @@ def own_metadata(memory: Memory) -> dict[str, Any]:
 
 
 def facts_of(memory: Memory) -> dict[str, Any]:
-    """Return the fields of a memory beyond text, kind, topics and times, for Markdown and Memori's metadata."""
+    """Return the fields of a memory beyond text, kind, topics and times, for Markdown."""
     facts = {
         "key": memory.key, "session": memory.session, "speaker": memory.speaker, "confidence": memory.stated_confidence,
         "importance": memory.importance if memory.importance != 0.5 else None, "metadata": own_metadata(memory) or None,

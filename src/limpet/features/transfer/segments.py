@@ -1,9 +1,8 @@
 """Sync between devices: the ledger as immutable files of events, a folder for each device, in any shared folder.
 
-    DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order";
-                                  .jsonl.age    the same, encrypted
+    DIR/<device>/<number>-<digest>.jsonl    the first line a header, then one event a line (jsonl.py) with its "order"
 
-A file's name holds the digest of its bytes before encryption, so a half-written or changed file is left out. A device
+A file's name holds the digest of its bytes, so a half-written or changed file is left out. A device
 writes to its own folder only. A segment is written again under another name without purged content; its header names
 the digests it replaces. The live database is never shared.
 """
@@ -46,7 +45,7 @@ MAX_STAMP = 1 << 60
 # A file's name has eight digits for its number. Devices that one header names, and files that one replaces.
 MAX_NUMBER, MAX_NAMED = 99_999_999, 10_000
 _DEVICE = re.compile(r"[0-9a-f]{32}")
-_NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl(?:\.age)?")
+_NAME = re.compile(r"(\d{8})-([0-9a-f]{32})\.jsonl")
 
 
 class SegmentFile(NamedTuple):
@@ -63,8 +62,7 @@ class SegmentFile(NamedTuple):
 
 
 def write(source: Source, folder: Path) -> int:
-    """Write new events into this device's folder and return how many. Files are encrypted with age as `encrypt` says,
-    and where the folder has such files. Raises BadInput, StoreError."""
+    """Write new events into this device's folder and return how many. Raises BadInput, StoreError."""
     store, report = source.store, source.report
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{folder} is not a folder")
@@ -76,17 +74,16 @@ def write(source: Source, folder: Path) -> int:
         if not os.path.lexists(attributes):  # git must not change line ends: the digest is that of the bytes
             with new_file(attributes, store=store.path) as file:
                 file.write(b"*.jsonl -text\n")
-        encrypt = source.encrypt or any(folder.glob(f"*/*{jsonl.AGE_SUFFIX}"))
         # First complete an interrupted export: names follow from content.
         for row in Devices(store).segments()[1]:
-            if row.own and not _path(folder, row, row.digest, encrypt).exists():
-                written += _write_segment(store, folder, row, report, encrypt)
+            if row.own and not _path(folder, row, row.digest).exists():
+                written += _write_segment(store, folder, row, report)
         device, rows = _seal(store, folder)
         report.device = device.hex()
         own, purged = [row for row in rows if row.own], Devices(store).purged()
         for done, row in enumerate(own, 1):
-            if row.num in purged or not _path(folder, row, row.digest, encrypt).exists():
-                events = _write_segment(store, folder, row, report, encrypt)
+            if row.num in purged or not _path(folder, row, row.digest).exists():
+                events = _write_segment(store, folder, row, report)
                 written += events
                 if events and row.num in purged:
                     what = "segment written again without what was purged"
@@ -174,29 +171,26 @@ def _known(rows: Sequence[SegmentRow]) -> set[_Key]:
     return set(map(_key, rows)) | _replaced(rows)
 
 
-def _write_segment(store: Store, folder: Path, row: SegmentRow, report: TransferReport, encrypt: bool) -> int:
+def _write_segment(store: Store, folder: Path, row: SegmentRow, report: TransferReport) -> int:
     """Write a segment as it is now, if it is not there as it is; the number of its events that were written."""
     lines = Devices(store).lines(row.num)
     header = row.header
     content, digest = _content(header, lines)
-    if digest == row.digest and _path(folder, row, digest, encrypt).exists():
+    if digest == row.digest and _path(folder, row, digest).exists():
         return 0
     if digest != row.digest and _DEVICE.fullmatch(row.digest):
         header = header | {"replaces": [*header.get("replaces", ()), row.digest]}
         content, digest = _content(header, lines)
-    path = _path(folder, row, digest, encrypt)
+    path = _path(folder, row, digest)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     if path.parent.is_symlink():
         raise BadInput(f"{path.parent} is a link", hint="remove it: this device's folder is its own")
     # The name is a digest: another file under it is no segment.
     with new_file(path, store=store.path, force=True) as file:
-        file.write(jsonl.encrypt_age(content) if encrypt else content)
+        file.write(content)
     Devices(store).written(row.num, digest, header)
     for old in header.get("replaces", ()):
-        for form in (False, True):
-            _path(folder, row, old, form).unlink(missing_ok=True)
-    if encrypt:
-        _path(folder, row, digest, False).unlink(missing_ok=True)
+        _path(folder, row, old).unlink(missing_ok=True)
     report.segments += 1
     return len(lines)
 
@@ -208,8 +202,8 @@ def _content(header: dict[str, Any], lines: Sequence[SequencedEvent]) -> tuple[b
     return content, hashlib.sha256(content).hexdigest()[:32]
 
 
-def _path(folder: Path, row: SegmentRow, digest: str, encrypted: bool) -> Path:
-    return folder / row.device.hex() / f"{row.number:08}-{digest}.jsonl{jsonl.AGE_SUFFIX if encrypted else ''}"
+def _path(folder: Path, row: SegmentRow, digest: str) -> Path:
+    return folder / row.device.hex() / f"{row.number:08}-{digest}.jsonl"
 
 
 # -- others' files, judged by their bytes alone
@@ -298,8 +292,6 @@ def _lines(file: SegmentFile) -> list[tuple[int, bytes]]:
         content = opened.read(MAX_SEGMENT_BYTES + 1)
     if len(content) > MAX_SEGMENT_BYTES:
         raise BadInput(f"larger than {MAX_SEGMENT_BYTES >> 20} MB")
-    if file.path.suffix == jsonl.AGE_SUFFIX:
-        content = jsonl.decrypt_age(content, file.name)
     if hashlib.sha256(content).hexdigest()[:32] != file.digest:
         raise BadInput("its bytes do not fit its name: cut off, changed, or not there in full yet")
     lines = [(number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()]
@@ -351,8 +343,8 @@ def _note_holding(store: Store, folder: Path, report: TransferReport) -> None:
     """Report others' files that still hold purged content: only their own device writes them again."""
     affected = Devices(store).purged()
     for row in Devices(store).segments()[1]:
-        path = next((path for form in (False, True) if (path := _path(folder, row, row.digest, form)).exists()), None)
-        if row.own or row.num not in affected or path is None:
+        path = _path(folder, row, row.digest)
+        if row.own or row.num not in affected or not path.exists():
             continue
         with contextlib.suppress(LimpetError):
             events = _events_of(SegmentFile(path, row.device, row.number, row.digest), TransferReport())

@@ -60,8 +60,6 @@ WRITERS: dict[str, tuple[str, str, str]] = {
     "segments": ("segments", "write", "what is new in every scope, into a folder shared with other devices"),
     "amem": ("amem", "write", "an .amem file, version 1"),
     "markdown": ("markdown", "write", "a new folder, a file a topic"),
-    "mcp": ("programs", "write_mcp", "JSONL of the MCP reference memory server"),
-    "memori": ("programs", "write_memori", "JSONL as `memori import` reads it"),
 }
 # Folders that people move in with: each file that is left out is named. A statement has one id in both formats.
 TEXT = ("markdown", "text")
@@ -144,7 +142,6 @@ class Source:
     now: int  # microseconds UTC
     report: TransferReport
     force: bool  # replace a file that is there
-    encrypt: bool  # with age
 
     def new_file(self, path: Path) -> AbstractContextManager[IO[bytes]]:
         """Open the output file. Raises BadInput, StoreError."""
@@ -185,18 +182,16 @@ class Source:
 
 
 def export_to(
-    context: Context, format: str, path: Any, *, all_scopes: bool = False, force: bool = False, encrypt: bool = False,
+    context: Context, format: str, path: Any, *, all_scopes: bool = False, force: bool = False,
     progress: Progress | None = None,
 ) -> TransferReport:  # fmt: skip
     from .records import TransferReport
 
     write = _function(format, WRITERS)
-    if encrypt and format not in OWN:
-        raise BadInput("--encrypt belongs to jsonl and segments", hint="limpet export jsonl FILE.age --encrypt")
     report = TransferReport(progress=progress)
     source = Source(
         store=context.store, scopes=None if all_scopes else context.scopes, now=context.now(), report=report,
-        force=force, encrypt=encrypt,
+        force=force,
     )  # fmt: skip
 
     def note_copy() -> None:
