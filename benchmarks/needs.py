@@ -19,8 +19,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import limpet
+from limpet.features.evaluate import run as evaluate
 from limpet.features.evaluate.needed import Versions
-from limpet.features.evaluate.service import evaluate
 from limpet.text.attribution import was_used
 from tests.histories import SCOPE, History
 

@@ -25,7 +25,7 @@ _NAMES = {
     "history.view": "Link Node",
     "history.walk": "Affected Chain GraphPath Impact Subgraph Why",
     "history.whole": "Central Consolidation Contradiction Contradictions EntityCount Gap Gaps Proposal",
-    "jobs.embed": "WorkReport",
+    "vectors.embed": "WorkReport",
     "model.clock": "Clock FixedClock SystemClock",
     "model.errors": "AmbiguousId BadInput ChangedSince EmbedderUnavailable LimpetError NotFound StoreBusy StoreDamaged "
     "StoreError StoreLocked StoreMissing StoreOfAnotherVersion StoreReadOnly",

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from .features.transfer.records import TransferReport
     from .history.evidence import Audit
     from .history.walk import Impact, Why
-    from .jobs.embed import WorkReport
     from .model.memory import Memory
     from .remember import beliefs, operations
     from .remember import change as changes
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from .remember.scopes import Scope, ScopeChange
     from .remember.write import Receipt
     from .store.records import Problem, SessionRow, StoreStats
+    from .vectors.embed import WorkReport
     from .vectors.embedder import Embedder
     from .work import doctor as work_doctor
     from .work import service as work_service

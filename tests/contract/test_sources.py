@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from limpet.features.organize.sources import Source, Sources
+from limpet.features.organize import Source, Sources
 
 
 def source(path="/t.jsonl", *, scope="project:api", digest="d1", reached=None, at=1):

@@ -67,17 +67,11 @@ def test_a_replay_shows_what_was_shown(history, found):
     assert abs(replayed.tokens - then.tokens) <= 0.01 * then.tokens
 
 
-def test_it_is_held_against_no_memory_and_plain_bm25_by_client_and_kind(found):
+def test_it_is_held_against_plain_bm25(found):
     report = found
     first = report.ways[0]
     assert first.name == "limpet" and first.difference is None
-    nothing = way(report, "no memory")
-    assert (nothing.found, nothing.shown, nothing.tokens, nothing.needs) == (0, 0, 0, first.figures.needs)
     assert way(report, "plain BM25").shown > 0
-    assert set(report.by_client) == {"claude", "codex", "gemini"}
-    for several in (report.by_client, report.by_kind):
-        for name in ("needs", "found", "shown", "useful", "for_nothing", "tokens"):
-            assert sum(getattr(one, name) for one in several.values()) == getattr(first.figures, name)
     one = report.ways[1]
     assert one.figures.found - first.figures.found == one.gained - one.lost
     assert one.difference.low <= one.difference.value <= one.difference.high

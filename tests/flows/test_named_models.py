@@ -18,8 +18,7 @@ import tokenizers
 from tokenizers import normalizers, pre_tokenizers, processors
 
 import limpet
-from limpet.features.embedders import load, openai_api
-from limpet.features.embedders.named import parse
+from limpet.features.embedders import load, openai_api, parse
 from limpet.model.errors import EmbedderUnavailable
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.wordpiece import DATA, wordpiece

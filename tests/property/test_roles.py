@@ -15,7 +15,7 @@ from limpet.agents.mcp import Drain
 from limpet.agents.protocol import Call, ProtocolError
 from limpet.agents.tools import TAKES
 from limpet.features.serve.app import App
-from limpet.features.serve.guarded import Services
+from limpet.features.serve.sdk import Services
 from limpet.features.serve.tokens import tokens_of
 from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import LimpetError

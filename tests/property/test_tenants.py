@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
-from limpet.features.organize.sources import Sources
+from limpet.features.organize import Sources
 from limpet.features.transfer.hearing import Devices
 from limpet.features.usefulness.exposures import ExposureRow, Exposures
 from limpet.model.clock import FixedClock

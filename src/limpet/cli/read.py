@@ -213,7 +213,7 @@ def _stats(memory: Limpet, args: Namespace) -> dict[str, Any]:
 
 def _stats_shown(stats: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     if args.usefulness:
-        registry.part("features.usefulness.printing").usefulness(args.stats, memory)
+        registry.part("features.usefulness").show(args.stats, memory)
         return
     rows = []
     for name, value in stats.items():

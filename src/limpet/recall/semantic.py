@@ -293,7 +293,7 @@ class SemanticSearch:
         """Embed while there is time. Return the row of the embedder that new texts get vectors of."""
         store, clock = self._store, self._clock
         try:
-            from ..jobs import embed  # NumPy with it, which takes longer to load than some deadlines leave
+            from ..vectors import embed  # NumPy with it, which takes longer to load than some deadlines leave
         except ImportError as error:
             raise cannot_load(error) from None
 

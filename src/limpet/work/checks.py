@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import registry
-from ..jobs.embed import LEASE_SECONDS, THEN
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
 from ..model.ids import IdSource, parse_id
@@ -22,6 +21,7 @@ from ..relate.job import relate
 from ..remember.write import Writer
 from ..store.records import EmbedderRow, Proposal
 from ..vectors.calibration import Calibration
+from ..vectors.embed import LEASE_SECONDS, THEN
 from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
 

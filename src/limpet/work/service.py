@@ -15,7 +15,7 @@ from ..store.records import ALL
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..jobs.embed import WorkReport
+    from ..vectors.embed import WorkReport
 
 Progress = Callable[[int, int], None]
 
@@ -41,8 +41,8 @@ def work(
     if not context.store.read_only and context.store.erasure.flush_waits():
         context.store.erasure.flush(0.0)
     try:
-        from ..jobs.embed import AGAIN, drain
         from ..vectors.calibration import calibration_of
+        from ..vectors.embed import AGAIN, drain
         from .checks import Checks
     except ImportError as error:
         from ..recall.semantic import cannot_load
@@ -99,7 +99,7 @@ def _both(first: WorkReport, second: WorkReport) -> WorkReport:
 
 
 def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    from ..jobs.embed import AGAIN, KIND, drain, queue_missing
+    from ..vectors.embed import AGAIN, KIND, drain, queue_missing
 
     store, semantic = context.store, context.semantic()
     embedder, row = semantic.current()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.errors import EmbedderUnavailable
 from ...model.forks import note_use, refuse_child
 from ...vectors.onnx_model import OnnxModel, padded, session_of
-from .named import Spec
+from . import Spec
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,8 +17,8 @@ from ...model.errors import EmbedderUnavailable
 from ...text.secrets import redact
 from ...vectors.onnx_model import MAX_CHARACTERS
 from ..http_answer import TooLong, http_answer
+from . import Spec
 from .guarded import Overloaded
-from .named import Spec
 
 if TYPE_CHECKING:
     import numpy as np

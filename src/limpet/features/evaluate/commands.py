@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from ...cli import output, tables
 from ...cli.verbs import PEOPLE, TIME_FORMS, Verb, arg, open_store
 from ...model.errors import BadInput, counted
-from ..usefulness.printing import percent
+from ..usefulness import percent
 from . import run
 
 if TYPE_CHECKING:
     from ..usefulness.exposures import Interval
-    from .figures import Figures, WayFigures
+    from .replay import Figures, WayFigures
     from .service import Evaluation
 
 MISSES = 10
@@ -57,11 +57,6 @@ def _show(trial: Evaluation, short: list[str]) -> None:
         _headline(first, first.hit_rate)
     _heading("Compared")
     tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(way) for way in trial.ways])
-    for title, name, groups in (("By client", "client", trial.by_client), ("By kind", "kind", trial.by_kind)):
-        if len(groups) > 1:
-            _heading(title)
-            rows = [[key or "not told", *_figures(group)] for key, group in groups.items()]
-            tables.table([name, "found", "shown", "for nothing", "tokens"], rows)
     if trial.misses:
         _heading("Missed")
         for miss, id in zip(trial.misses, short, strict=True):
@@ -117,8 +112,7 @@ VERBS = (
         about="memory measured on your own history: what was found, missed, shown for nothing",
         arguments=(
             arg("[PATH...]", "transcripts of clients, or folders of them: whole sessions"),
-            arg("--compare KEY=VALUE...", "hold another setting beside: search=words, embedder=NAME, without=SIGNAL, "
-                "tokens=N; repeat it"),
+            arg("--compare KEY=VALUE...", "hold another setting beside: search=words or embedder=NAME; repeat it"),
             arg("--since TIME", f"only messages of then or later: {TIME_FORMS}"),
             arg("--until TIME", "only messages of before then"),
             arg("--misses N", "explain the N worst misses", default=MISSES),

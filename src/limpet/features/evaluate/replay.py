@@ -1,10 +1,15 @@
-"""A way replayed over a history: what it shows at each moment, what of that was needed, and what it missed."""
+"""A way replayed over a history: what it shows at each moment, what of that was needed, and the figures of it: the
+share of needed memories found, the memories shown for nothing, the tokens spent."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...model.dataclass import dataclass, field
+from ...model.encode import JsonForm
+from ..usefulness.exposures import Interval, Z, as_interval, share
 from .needed import can_tell
 
 if TYPE_CHECKING:
@@ -86,3 +91,74 @@ def judged(
         before.update(item.id for item in judged_items)
         made.append(Replayed(judged_items, tuple((need, not before.isdisjoint(need.ids)) for need in wanted)))
     return made
+
+
+# -- figures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures(JsonForm):
+    """Counts over moments. `useful` and `for_nothing` are of what was shown and could be judged."""
+
+    needs: int
+    found: int
+    hit_rate: Interval | None = field(metadata={"form": as_interval})  # found of needs, with 95 %
+    told_again: int  # of the needs, those that the user had to say again
+    spared: int  # of these, those that were found
+    shown: int
+    useful: int
+    for_nothing: int
+    tokens: int
+    tokens_for_nothing: int
+
+
+def figures(replayed: Sequence[Replayed]) -> Figures:
+    pairs = [pair for result in replayed for pair in result.needs]
+    items = [item for result in replayed for item in result.shown]
+    hits = sum(hit for _, hit in pairs)
+    idle = [item for item in items if item.useful is False]
+    return Figures(
+        needs=len(pairs), found=hits, hit_rate=share(hits, len(pairs)),
+        told_again=sum(need.told_again for need, _ in pairs), spared=sum(hit for need, hit in pairs if need.told_again),
+        shown=len(items), useful=sum(item.useful is True for item in items), for_nothing=len(idle),
+        tokens=sum(item.tokens for item in items), tokens_for_nothing=sum(item.tokens for item in idle),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WayFigures(JsonForm):
+    """A way, and what it came to. Against limpet as it is set: needs that only one of them found, with the difference
+    of the hit rates; none for limpet itself."""
+
+    name: str
+    figures: Figures
+    gained: int = 0  # found by this way alone
+    lost: int = 0  # found by limpet alone
+    difference: Interval | None = field(default=None, metadata={"form": as_interval})
+
+
+def beside(base: Sequence[Replayed], others: dict[str, list[Replayed]]) -> tuple[WayFigures, ...]:
+    """Return the figures of limpet as it is set (`base`) and of each other way, by its name."""
+    ways = [WayFigures(name="limpet", figures=figures(base))]
+    mine = [hit for result in base for _, hit in result.needs]
+    for name, replayed in others.items():
+        theirs = [hit for result in replayed for _, hit in result.needs]
+        hits = list(zip(mine, theirs, strict=True))
+        gained, lost = hits.count((False, True)), hits.count((True, False))
+        difference = paired(gained, lost, len(hits))
+        ways.append(WayFigures(name=name, figures=figures(replayed), gained=gained, lost=lost, difference=difference))
+    return tuple(ways)
+
+
+def paired(gained: int, lost: int, cases: int) -> Interval | None:
+    """Return the difference of two shares of the same cases, with 95 %; None without a case.
+
+    Source: A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
+    in Medicine 24, 2005: Wald's with half a case more in each cell.
+    """
+    if not cases:
+        return None
+    more, fewer, all = gained + 0.5, lost + 0.5, cases + 2
+    middle = (more - fewer) / all
+    width = Z * math.sqrt(more + fewer - (more - fewer) ** 2 / all) / all
+    return Interval((gained - lost) / cases, max(-1.0, middle - width), min(1.0, middle + width))

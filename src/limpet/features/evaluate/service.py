@@ -9,27 +9,49 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...agents.hooks.injected import ASKED, may_be_shown
 from ...context import CLOCKS
-from ...model.clock import SystemClock
+from ...model.clock import Instant, SystemClock
 from ...model.dataclass import dataclass, field, replace
-from ...model.encode import OPTIONAL, JsonForm
+from ...model.encode import OPTIONAL, TIME, JsonForm
 from ...model.errors import BadInput
 from ...model.memory import STATES
 from ...model.times import parse_time
 from ..transfer.records import TransferReport
 from ..usefulness import exposures
-from . import figures, misses, ways
-from .figures import Figures, WayFigures
-from .misses import Miss
+from . import ways
 from .moments import EXPOSURES, Moment, from_journal, from_transcripts
 from .needed import Versions
-from .replay import Replayed, as_shown, replay
+from .replay import Replayed, WayFigures, as_shown, beside, replay
 
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
     from ...context import Time
+    from .needed import Need
+
+# Results that are asked for, to explain a miss.
+LOOKED_AT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Miss(JsonForm):
+    """A need that was not met. `rank`: the place of the memory among the results, if it was one."""
+
+    id: str
+    kind: str
+    content: str
+    told_again: bool
+    words: tuple[str, ...]  # of the work, or of what the user said again, that show the need
+    prompt: str
+    session: str
+    client: str
+    at_us: int = field(metadata=TIME)
+    rank: int | None
+    why: str
+    signals: dict[str, Any] = field(default_factory=dict, metadata=OPTIONAL)  # as a recall's trace gives them
+    at = Instant("at_us")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +65,6 @@ class Evaluation(JsonForm):
     memories: int  # that were known at the last moment
     clock: str
     ways: tuple[WayFigures, ...]
-    by_client: dict[str, Figures]
-    by_kind: dict[str, Figures]
     misses: tuple[Miss, ...]
     notes: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
@@ -64,7 +84,6 @@ def evaluate(
     every = context.store.listings.each(replace(context.filter(), states=STATES))
     versions = Versions(version for stored in every for version in memory.history(stored.id))
     needs = versions.of_sessions(moments)
-    kinds = {version.memory.id: version.memory.kind for version in versions.all}
 
     base = replay(partial(ways.limpet, memory, ways.Setting()), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
@@ -74,15 +93,13 @@ def evaluate(
     if exposures := _exposures(memory):
         others["as it was shown"] = as_shown(moments, needs, versions, exposures)
     others["plain BM25"] = replay(ways.bm25(versions), moments, needs, versions)
-    others["no memory"] = as_shown(moments, needs, versions, {})
 
     known = versions.known(moments[-1]) if moments else []
     return Evaluation(
         sessions=len({moment.session for moment in moments}), moments=len(moments),
         looked_up=sum(bool(moment.query) for moment in moments), whole=sum(moment.whole for moment in moments),
-        memories=len(known), clock=clock, ways=figures.beside(base, others),
-        by_client=figures.by_client(moments, base), by_kind=figures.by_kind(base, kinds),
-        misses=misses.worst(memory, moments, base, worst), notes=tuple(_notes(report)),
+        memories=len(known), clock=clock, ways=beside(base, others),
+        misses=_worst(memory, moments, base, worst), notes=tuple(_notes(report)),
     )  # fmt: skip
 
 
@@ -113,3 +130,46 @@ def _notes(report: TransferReport) -> Iterator[str]:
         yield f"{place}: {why}"
     if report.more_rejected:
         yield f"{report.more_rejected:,} more could not be read"
+
+
+# -- reasons for misses: recall asked again as of then, for more results and for what it left out
+
+
+def _worst(memory: Limpet, moments: Sequence[Moment], replayed: Sequence[Replayed], limit: int) -> tuple[Miss, ...]:
+    """Return the worst misses, one a memory: those that a user had to repeat first, then by evidence."""
+    results = zip(moments, replayed, strict=True)
+    missed = [(need, moment) for moment, result in results for need, hit in result.needs if not hit]
+    missed.sort(key=lambda pair: (not pair[0].told_again, -pair[0].evidence, pair[1].at))
+    once: dict[str, tuple[Need, Moment]] = {}
+    for need, moment in missed:
+        once.setdefault(need.ids[0], (need, moment))
+    misses = []
+    for need, moment in list(once.values())[:limit]:
+        rank, why, signals = _why(memory, need.ids[0], moment)
+        misses.append(Miss(
+            id=need.ids[0], kind=need.kind, content=need.content, told_again=need.told_again,
+            words=tuple(sorted(need.words)), prompt=moment.prompt, session=moment.session, client=moment.client,
+            at_us=moment.at, rank=rank, why=why, signals=signals,
+        ))  # fmt: skip
+    return tuple(misses)
+
+
+def _why(memory: Limpet, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:
+    if not moment.query:
+        return None, "the message was not looked up: too short, or a command of the client", {}
+    recall = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **moment.times)
+    for rank, item in enumerate(recall.items, 1):
+        if item.id == id:
+            signals = item.why.as_dict() if item.why is not None else {}
+            if rank > ASKED:
+                return rank, f"found as no. {rank}; the first {ASKED} are looked at", signals
+            if not may_be_shown(item):
+                return rank, f"found as no. {rank}, but unconfirmed: it came from {item.trust}", signals
+            raw = {name: trace.raw for name, trace in item.why.signals.items()} if item.why is not None else {}
+            words, cosine = raw.get("lexical", 0.0) * 100, raw.get("vector", 0.0)
+            fit = f"{words:.0f} % of a match by words, {cosine:.2f} near in meaning"
+            return rank, f"found as no. {rank}, too weak to be shown: {fit}", signals
+    left = {candidate.id: candidate for candidate in recall.explained.left_out} if recall.explained else {}
+    if id in left:
+        return None, " ".join(("left out:", left[id].why, left[id].detail)).strip(), {}
+    return None, "the message has no word of it, and is not near in meaning", {}

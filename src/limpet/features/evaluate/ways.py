@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, lines_of, offered
 from ...model.errors import BadInput
-from ...recall.plan import SIGNALS
 from ...settings import wants_judge
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ class Setting(NamedTuple):
 
     search: str = "meaning"  # words: as a hook that finds no running process
     embedder: str = ""  # another than the store's
-    without: tuple[str, ...] = ()  # signals
-    tokens: int = MESSAGE_TOKENS  # that a message gets
 
     def but(self, pair: str) -> Setting:
         """Return the setting with KEY=VALUE applied. Raises BadInput."""
@@ -49,12 +46,7 @@ class Setting(NamedTuple):
             return self._replace(search=value)
         if name == "embedder" and value:
             return self._replace(embedder=value)
-        if name == "without" and value and set(value.split(",")) <= set(SIGNALS):
-            return self._replace(without=tuple(value.split(",")))
-        if name == "tokens" and value.isascii() and value.isdigit() and int(value) > 0:
-            return self._replace(tokens=int(value))
-        hint = f"search={'|'.join(SEARCHES)}, embedder=NAME, tokens=N, without=SIGNAL of {', '.join(SIGNALS)}"
-        raise BadInput(f"cannot compare with {pair[:60]!r}", hint=hint)
+        raise BadInput(f"cannot compare with {pair[:60]!r}", hint=f"search={'|'.join(SEARCHES)}, or embedder=NAME")
 
 
 def limpet(memory: Limpet, setting: Setting, moment: Moment) -> Offer:
@@ -62,10 +54,10 @@ def limpet(memory: Limpet, setting: Setting, moment: Moment) -> Offer:
     if not moment.query:
         return Offer([], MESSAGE_TOKENS)
     results = memory.recall(
-        moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, without=setting.without,
-        thorough=wants_judge(), **moment.times,
+        moment.query, k=ASKED, lexical_only=setting.search == "words", trace=True, thorough=wants_judge(),
+        **moment.times,
     )  # fmt: skip
-    return offered(results, moment.query, _short, setting.tokens, Holdout(moment.session, 0.0))
+    return offered(results, moment.query, _short, MESSAGE_TOKENS, Holdout(moment.session, 0.0))
 
 
 def bm25(versions: Versions) -> Way:

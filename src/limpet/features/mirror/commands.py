@@ -11,7 +11,7 @@ from ...cli import output
 from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...model.errors import BadInput, counted
 from ...model.memory import ORIGINS
-from ..transfer.printing import rejected
+from ..transfer.commands import rejected
 from . import init, mirrors, sync, watch
 
 if TYPE_CHECKING:

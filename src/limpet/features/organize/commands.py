@@ -11,7 +11,7 @@ from ...cli import output
 from ...cli.verbs import PEOPLE, Verb, arg, open_store
 from ...model.errors import counted
 from ...model.memory import GLOBAL_SCOPE
-from ..transfer.printing import imported, notes, undone_by
+from ..transfer.commands import imported, notes, undone_by
 from . import BUDGET_TOKENS, run
 
 if TYPE_CHECKING:

@@ -32,10 +32,9 @@ from ...text.lexicon import NEGATORS, content
 from ...text.normalise import normalise
 from ..mirror import mirrors_of, sync_folder
 from ..transfer.records import TransferReport, imported_id
-from . import files
+from . import Source, Sources, files
 from .extract import extract
 from .reading import Reading
-from .sources import Source, Sources
 from .topics import subject_of, topics_of
 from .transcripts import FEWEST_WORDS, Candidate, Conversation
 

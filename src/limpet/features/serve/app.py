@@ -23,9 +23,8 @@ from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_characte
 from ...context import may_change
 from ...model.errors import BadInput, LimpetError, NotFound, StoreError
 from ...pause import state_here
-from .guarded import Services
 from .listener import TooLarge, know, read_request
-from .sdk import SERVICE
+from .sdk import SERVICE, Services
 from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, own_scope, status_of
 from .verbs import VERBS, Verb, openapi
 

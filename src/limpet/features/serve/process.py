@@ -22,9 +22,8 @@ from ...model.errors import BadInput
 from ...model.memory import GLOBAL_SCOPE
 from ...store.heap import share_one_heap
 from .app import App
-from .guarded import Services
 from .listener import SESSION_SECONDS, SESSIONS, config_of, listening
-from .sdk import server_of
+from .sdk import Services, server_of
 from .tokens import owner_token, tokens_of
 
 # What runs when a stop is asked for is finished, if it takes no longer.

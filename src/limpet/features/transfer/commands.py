@@ -1,10 +1,10 @@
-"""Commands that move whole stores: import, export and copy."""
+"""Commands that move whole stores: import, export and copy; and how an import is reported."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,13 @@ from ...cli.remember import refuse_tainted
 from ...cli.verbs import IN_OUT, Verb, arg, open_store
 from ...folders import shown
 from ...model.errors import BadInput, counted
-from .printing import imported, notes, undone_by
 from .service import READERS, TAKERS, WRITERS, copy_store
 
 if TYPE_CHECKING:
     from typing import Any
 
     from ...api import Limpet
+    from ...model.encode import JsonForm
     from .records import TransferReport
 
 
@@ -122,6 +122,47 @@ def _copy(args: Namespace) -> int:
         there = f"; {report.there:,} were there" if report.there else ""
         output.words(f"copied {counted(report.events, 'event')} to {shown(args.target)}{there}")
     return 0
+
+
+# -- what an import brought, what was not understood, how to take it back
+
+# Rejected lines that are printed, unless each is a file's; --json has all.
+SHOWN_REJECTIONS = 20
+
+
+def imported(memory: Limpet, args: Namespace, report: JsonForm, show: Callable[[], object], *, code: int) -> int:
+    """Print what was imported (`show`: in words), make its vectors; return the exit code."""
+    if not args.json:
+        show()
+    more = output.embedded(memory, args)
+    if args.json:
+        output.result(report.as_dict() | more)
+    return code
+
+
+def undone_by(operation: str | None, scopes: Collection[str] = ()) -> None:
+    """Print how to take back what one run stored. `scopes`: those that only an undo in them reaches."""
+    if operation is None:
+        return
+    for scope in sorted(scopes):
+        output.words(f"`limpet undo {output.short(operation)} --scope {scope}` takes back what went there")
+    if not scopes:
+        output.words(f"`limpet undo` takes it all back; later, `limpet undo {output.short(operation)}`")
+
+
+def notes(report: TransferReport) -> None:
+    """Print what was kept in another way, and what was not understood, on stderr."""
+    for what, count in sorted(report.notes.items()):
+        output.words(f"{count:,} x {what}")
+    rejected(report.rejected, report.more_rejected, most=len(report.rejected) if report.by_name else SHOWN_REJECTIONS)
+
+
+def rejected(lines: Sequence[tuple[str, str]], more: int, most: int = SHOWN_REJECTIONS) -> None:
+    """Print what an import could not read, the first ones one by one, on stderr."""
+    for place, reason in lines[:most]:
+        output.words(f"{place}: {reason}")
+    if (count := len(lines) - most + more) > 0:
+        output.words(f"... and {count:,} more; --json lists all")
 
 
 VERBS = (

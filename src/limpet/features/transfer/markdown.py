@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...model.clock import format_time
 from ...model.memory import Memory
-from .files import new_folder
+from ...store.files import new_folder
 from .records import facts_of
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...folders import is_url
 from ...model.errors import BadInput, LimpetError, StoreError
-from ...store.files import check_place
+from ...store.files import check_place, new_file
 from . import jsonl
-from .files import new_file
 from .hearing import Devices, SegmentRow
 from .merge_order import SequencedEvent
 from .records import TransferReport, encode, parsed

@@ -20,9 +20,9 @@ from ...model.ids import format_id
 from ...model.memory import STATES, STORED_TYPES, Filter, Memory
 from ...settings import read_settings
 from ...store import open_store
+from ...store.files import new_file
 from ...store.records import MOST_WAITING
 from ...text.describe import describe
-from .files import new_file
 from .hearing import Devices
 
 if TYPE_CHECKING:

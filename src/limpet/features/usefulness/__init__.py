@@ -16,7 +16,7 @@ from .exposures import ExposureRow, Exposures, summed_up
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...api import Limpet
-    from .exposures import Exposure, Usefulness
+    from .exposures import Exposure, Interval, Usefulness
 
 # What a line of the journal says: what the user asked, what an agent did, what failed, what it answered.
 ACTIONS = ("asked", "did", "failed", "said")
@@ -97,3 +97,29 @@ def usefulness(memory: Limpet, *, limit: int = 10) -> Usefulness:
     """
     check_limit(limit)
     return summed_up(Exposures(memory._context.store).counts(memory.scope), limit=limit)
+
+
+def percent(rate: Interval) -> str:
+    return f"{rate.value * 100:.0f} % (95 %: {rate.low * 100:.0f} to {rate.high * 100:.0f} %)"
+
+
+def show(answer: Usefulness, memory: Limpet) -> None:
+    """Print the answer of `limpet stats --usefulness`."""
+    from ...cli.output import in_a_line, line, short, words
+    from ...cli.tables import table
+
+    if not answer.shown.times and not answer.withheld.judged:
+        words("no memory was put before an agent yet")
+        return
+    uses = [("shown", answer.shown), ("of them at random", answer.drawn), ("held out", answer.withheld)]
+    uses += [(f"{short(id)}  {in_a_line(memory.get(id))}", use) for id, use in answer.memories]
+    rows = []
+    for name, use in uses:
+        share = f", {percent(use.rate)}" if use.rate else ""
+        rows.append([f"{use.times:,}", f"{use.tokens:,}", f"{use.used:,} of {use.judged:,}{share}", name])
+    table(["times", "tokens", "used of those judged", ""], rows)
+    if answer.lift is None:
+        words("nothing was held out to compare with: LIMPET_HOLDOUT=0.05 holds out 5 % at random")
+    else:
+        lift, low, high = (100 * part for part in answer.lift)
+        line(f"lift by showing: {lift:+.0f} points (95 %: {low:+.0f} to {high:+.0f})")

@@ -1,7 +1,9 @@
-"""Memories: found as one types, filtered, changed together; and one memory with all there is to know of it."""
+"""Memories: found as one types, filtered, changed together; one memory with all there is to know of it; and what waits
+for a person, side by side, a key or a click each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from datetime import date, timedelta
 from functools import partial
@@ -13,6 +15,7 @@ from starlette.responses import Response
 from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound
 from ...model.memory import KINDS
 from ...remember.change import apply_change, apply_tags
+from ...remember.review import QUESTIONS
 from ...remember.validation import check_topics
 from ..serve.tokens import Forbidden
 from ..usefulness import exposures
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from .site import Ask, View
 
 PAGE, FOUND, MOST_AT_ONCE = 40, 12, 500
+REVIEWED = 20  # on a page of the review list
 STATES = {"all": "also what is not held now"}
 # Status of a receipt -> what the page says of it.
 SAID_OF = {"unchanged": "unchanged", "proposed": "waits", "quarantined": "waits"}
@@ -277,6 +281,41 @@ def changes(ask: Ask) -> Response:
     return ask.page("changes.html", operations=done, limit=limit, command=ask.command("log", "--limit", limit))
 
 
+# -- review
+
+
+def review(ask: Ask) -> Response:
+    kind = ask.query.get("kind", "")
+    items = ask.site.waiting(ask.scope)
+    kinds = Counter(item.kind for item in items)
+    shown = [item for item in items if kind in ("", item.kind)]
+    start = max(0, ask.number("from", 0))
+    return ask.page(
+        "review.html", items=shown[start : start + REVIEWED], start=start, left=len(shown) - start - REVIEWED,
+        kinds=kinds, kind=kind, total=len(items), QUESTIONS=QUESTIONS,
+        following=start + REVIEWED, command=ask.command("review"),
+    )  # fmt: skip
+
+
+def decide(ask: Ask) -> Response:
+    """Accept or reject one item, or several."""
+    verdict, ids = ask.form.get("verdict", ""), ask.lists.get("id", [])
+    if verdict not in ("accept", "reject"):
+        raise BadInput("yes or no?")
+    events: list[str] = []
+    wrong = None
+    decided = ask.memory.reject if verdict == "reject" else ask.memory.accept
+    for id in ids:
+        try:
+            event = decided(id).event
+            events += [event] if event else []
+        except BadInput as error:  # one of a group that can no longer be carried out keeps none of the others
+            wrong = error
+    if wrong is not None and not events:
+        raise wrong
+    return ask.back(done=" ".join(events), said=None if events else "unchanged")
+
+
 VIEWS: list[tuple[str, str, View]] = [
     ("GET", "/memories", memories),
     ("POST", "/memories/change", change_several),
@@ -298,4 +337,5 @@ VIEWS: list[tuple[str, str, View]] = [
     ("POST", "/memory/{id}/purge", purge),
     ("GET", "/changes", changes),
     ("POST", "/undo", undo),
+    ("GET", "/review", review), ("POST", "/review", decide),
 ]  # fmt: skip

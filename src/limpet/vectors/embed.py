@@ -10,8 +10,8 @@ from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, StoreError
 from ..store.records import ALL, INTERRUPTED, EmbedderRow, Job
 from ..text.describe import searchable
-from ..vectors.embedder import StoreEmbedder
-from ..vectors.index import encode_for_store
+from .embedder import StoreEmbedder
+from .index import encode_for_store
 
 if TYPE_CHECKING:
     from ..store import Store
