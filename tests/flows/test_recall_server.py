@@ -370,7 +370,7 @@ def _with_path(code):
 
 
 @pytest.mark.parametrize(
-    "env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.00001"}, {"LIMPET_EMBEDDER": "onnx:/none"}]
+    "env", [{"LIMPET_JUDGE": "on"}, {"LIMPET_HOLDOUT": "0.00001"}, {"LIMPET_EMBEDDER": "openai:none"}]
 )
 def test_a_hook_of_another_environment_does_all_by_itself(told, path, env):
     answered = []

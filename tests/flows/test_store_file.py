@@ -253,7 +253,7 @@ def test_doctor_says_how_things_are(memory):
 def test_settings_come_from_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("LIMPET_STORE", str(tmp_path / "env.db"))
     monkeypatch.setenv("LIMPET_SCOPE", "team:x")
-    monkeypatch.setenv("LIMPET_EMBEDDER", "onnx:/nonesuch")
+    monkeypatch.setenv("LIMPET_EMBEDDER", "openai:x,url=http://127.0.0.1:9/nonesuch")
     monkeypatch.setenv("LIMPET_DURABILITY", "normal")
     with limpet.open() as memory:
         assert (memory.path, memory.scope) == (str(tmp_path / "env.db"), "team:x")

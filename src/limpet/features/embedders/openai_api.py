@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ...model.dataclass import dataclass
 from ...model.errors import EmbedderUnavailable
 from ...text.secrets import redact
 from ...vectors.onnx_model import MAX_CHARACTERS
 from ..http_answer import TooLong, http_answer
-from . import Spec
 from .guarded import Overloaded
 
 if TYPE_CHECKING:
@@ -33,6 +34,45 @@ CONNECT_SECONDS, ANSWER_SECONDS = 3.0, 60.0
 BATCH = 32
 MAX_ANSWER_BYTES = 64_000_000
 LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+FORM = "openai:NAME,url=URL[,dimensions=N][,query=PREFIX][,passage=PREFIX], or openai:URL"
+_OPTION = re.compile(r",(url|dimensions|query|passage)=")
+OWN_URL = "https://api.openai.com/v1"
+MOST_DIMENSIONS = 16_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """A parsed setting. docs/how-to/embedders.md says what it may hold."""
+
+    text: str
+    model: str  # "": the one that the address has
+    url: str
+    dimensions: int | None
+    query: str  # put before a question
+    passage: str  # and before a text
+
+
+def parse(text: str) -> Spec:
+    """Read a setting. Raises EmbedderUnavailable with the form that is wanted."""
+    head, *options = _OPTION.split(text.partition(":")[2])
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    is_url = head.startswith(("http://", "https://"))
+    url = head if is_url else given.get("url", OWN_URL)
+    try:
+        host = urlsplit(url).hostname if url.startswith(("http://", "https://")) else None
+        dimensions = int(given["dimensions"]) if "dimensions" in given else None
+    except ValueError:
+        host, dimensions = None, None
+    if not head or not host or (is_url and "url" in given):
+        raise EmbedderUnavailable(f"not a model's address: {text[:120]!r}", hint=FORM)
+    if "dimensions" in given and not 1 <= (dimensions or 0) <= MOST_DIMENSIONS:
+        raise EmbedderUnavailable(f"not a number of dimensions: {given['dimensions'][:40]!r}", hint=FORM)
+    return Spec(
+        text=text, model="" if is_url else head, url=url.rstrip("/"), dimensions=dimensions,
+        query=given.get("query", ""), passage=given.get("passage", ""),
+    )  # fmt: skip
 
 
 class Refused(EmbedderUnavailable):
