@@ -633,15 +633,14 @@ class Limpet(EveryDay):
         """
         return work_service.back_up(self._context, path, every=every, keep=keep, progress=progress)
 
-    def verify(self, *, sign: bool = False) -> builtins.list[Problem]:
+    def verify(self) -> builtins.list[Problem]:
         """Check pages, index, vectors, how the tables fit together, and the hash chain over the ledger: it names events
-        that were changed, removed, inserted or reordered by hand. Empty: clean. `sign`: sign the chain as it is, with
-        the key of LIMPET_SIGNING_KEY, when nothing else is wrong. Raises BadInput.
+        that were changed, removed, inserted or reordered by hand. Empty: clean.
 
         >>> memory.verify()
         []
         """
-        return self._context.store.maintenance.verify(sign=sign)
+        return self._context.store.maintenance.verify()
 
     def gc(self) -> dict[str, Any]:
         """Give free space back to the file system. Deletes no memory. Returns {"before_bytes", "after_bytes"}.

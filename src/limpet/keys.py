@@ -1,4 +1,4 @@
-"""Keys that a person keeps outside of the store: in the environment, behind a command, in the system's keyring."""
+"""Keys of encrypted stores, kept outside of them: in the environment, behind a command, in the system's keyring."""
 
 from __future__ import annotations
 
@@ -10,26 +10,11 @@ from .model.errors import BadInput
 # Under which service and name the system's keyring has the keys of stores, separated by spaces.
 KEYRING_SERVICE, KEYRING_USER = "limpet", "store"
 KEY_BYTES = 32
-LEAST_CHARACTERS = 16  # of a key that signs: it may be guessed at without a limit
 COMMAND_SECONDS = 60.0
 
 
-def signing_key() -> bytes | None:
-    """Return the hash chain's key (LIMPET_SIGNING_KEY), or None. Raises BadInput."""
-    text = _given("LIMPET_SIGNING_KEY")
-    if text is not None and len(text) < LEAST_CHARACTERS:
-        raise BadInput(f"the signing key has fewer than {LEAST_CHARACTERS} characters", hint="`openssl rand -hex 32`")
-    return None if text is None else text.encode()
-
-
-def _given(name: str) -> str | None:
-    """Return the value of a variable, or what the command prints that stands in it behind an exclamation mark."""
-    value = os.environ.get(name)
-    return _printed(value[1:], name) if value and value.startswith("!") else value or None
-
-
 @lru_cache(maxsize=8)
-def _printed(command: str, name: str) -> str:
+def _printed(command: str) -> str:
     """Return the first line that a command prints, run once in a process."""
     import shlex
     import subprocess
@@ -40,18 +25,19 @@ def _printed(command: str, name: str) -> str:
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         why = f"it ended with {error.returncode}" if isinstance(error, subprocess.CalledProcessError) else str(error)
-        raise BadInput(f"{name} gives no key: {why}", hint="run it by hand: it must print the key alone") from None
+        raise BadInput(f"LIMPET_KEY gives no key: {why}", hint="run it by hand: it must print the key alone") from None
     line = done.stdout.split("\n", 1)[0].rstrip("\r")
     if not line:
-        raise BadInput(f"{name} gives no key: it prints nothing", hint="run it by hand: it must print the key alone")
+        raise BadInput("LIMPET_KEY gives no key: it prints nothing", hint="run it by hand: it must print the key alone")
     return line
 
 
 def store_keys() -> tuple[str, ...]:
     """Return keys of encrypted stores, the newest first: of LIMPET_KEY, else of the system's keyring. Each is tried; a
     new store gets the first. Raises BadInput."""
-    text = _given("LIMPET_KEY")
-    return checked_keys(text if text is not None else kept_keys())
+    given = os.environ.get("LIMPET_KEY", "")
+    # Behind an exclamation mark stands a command that prints them.
+    return checked_keys(_printed(given[1:]) if given.startswith("!") else given or kept_keys())
 
 
 def is_key_given() -> bool:

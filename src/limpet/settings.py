@@ -28,7 +28,6 @@ ENVIRONMENT = {
     "LIMPET_INCOGNITO": "1: nothing of this session is noted, stored or shown, by hooks, MCP server and organizer",
     "LIMPET_HOOK_SECONDS": "seconds after which a hook gives up, for slow disks; 1 to 2 by its event",
     "LIMPET_KEY": "key of encrypted stores, 64 hexadecimal digits; or several, the newest first. Else the keyring's",
-    "LIMPET_SIGNING_KEY": "key of 16 characters or more that signs the chain of events, for `limpet verify`",
     "LIMPET_DEBUG": "1: show tracebacks of internal errors",
 }
 

@@ -1,16 +1,12 @@
-"""A ledger that shows tampering: `verify` names what was changed by hand; a signature tells who may have written it."""
+"""A ledger that shows tampering: `verify` names what was changed by hand."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import apsw
 import pytest
 
 import limpet
-from limpet.store.sql.chain import SAID, SALT_BYTES, Chain, leaf_of
-
-KEY = "correct horse battery staple"
+from limpet.store.sql.chain import SALT_BYTES
 
 
 @pytest.fixture
@@ -100,62 +96,3 @@ def test_a_backup_that_was_tampered_with_is_not_restored(memory, path, stated, t
     by_hand(tmp_path / "copy.db", "UPDATE event SET at = at - 1 WHERE seq = 1")
     with pytest.raises(limpet.StoreDamaged, match=stated[0]):
         limpet.restore_backup(path, tmp_path / "copy.db")
-
-
-def test_what_is_signed_cannot_be_chained_anew_without_the_key(path, monkeypatch):
-    monkeypatch.setenv("LIMPET_SIGNING_KEY", KEY)
-    with limpet.open(path) as memory:
-        memory.remember("Statement one of this store")
-        memory.remember("Statement two of this store")
-        assert memory.verify() == []
-    by_hand(path, "UPDATE body SET content = 'Statement none of this store' WHERE num = 1")
-    chained_anew(path)
-    monkeypatch.delenv("LIMPET_SIGNING_KEY")
-    with limpet.open(path) as memory:
-        # Who has no key is deceived, but for what follows from the words.
-        assert [one.check for one in memory.verify()] == ["projection"]
-    monkeypatch.setenv("LIMPET_SIGNING_KEY", KEY)
-    with limpet.open(path) as memory:
-        assert [one.check for one in memory.verify()] == ["signature", "projection"]
-        memory.remember("Statement three of this store")  # signs nothing that it cannot vouch for
-        assert [one.check for one in memory.verify()] == ["signature", "projection"]
-
-
-def chained_anew(path: Path) -> None:
-    """What somebody does who knows how it works and has the file."""
-    con = apsw.Connection(str(path))
-    with con:
-        con.execute("UPDATE chain_end SET place = 0, link = zeroblob(32)")
-        chain = Chain(con, None)
-        for seq, salt, *said in con.execute(
-            f"SELECT v.seq, v.salt, {SAID} FROM event v LEFT JOIN body b ON b.num = v.body ORDER BY v.seq"
-        ).fetchall():
-            con.execute("UPDATE event SET link = ? WHERE seq = ?", (chain._next(leaf_of(salt, said))[1], seq))
-        chain.conclude()
-    con.close()
-
-
-def test_a_store_is_signed_once_and_from_then_on_by_every_write(memory, path, stated, monkeypatch):
-    memory.close()
-    monkeypatch.setenv("LIMPET_SIGNING_KEY", f"!echo '{KEY}'")
-    with limpet.open(path) as again:
-        assert messages(again) == ["the chain is not signed; `limpet verify --sign` signs what is there"]
-        assert again.verify(sign=True) == [] and again.verify() == []
-        again.remember("Signed with the rest")
-        assert again.verify() == []
-    monkeypatch.delenv("LIMPET_SIGNING_KEY")
-    with limpet.open(path) as without:
-        without.remember("Not signed")
-        with pytest.raises(limpet.BadInput):
-            without.verify(sign=True)
-    monkeypatch.setenv("LIMPET_SIGNING_KEY", KEY)
-    with limpet.open(path) as again:
-        again.remember("Not signed either")
-        assert messages(again) == ["the last 2 places are not signed; `limpet verify --sign` signs what is there"]
-
-
-def test_a_key_that_could_be_guessed_is_refused(memory, path, monkeypatch):
-    memory.close()
-    monkeypatch.setenv("LIMPET_SIGNING_KEY", "short")
-    with limpet.open(path) as again, pytest.raises(limpet.BadInput, match="fewer than 16"):
-        again.remember("Anything")

@@ -125,11 +125,5 @@ def test_a_ledger_that_was_changed_by_hand_is_found_and_a_signature_tells_who_wr
         ]
         by_hand(url, "UPDATE body SET content = 'We deploy on Tuesdays' WHERE num = 1 AND tenant = '{tenant}'")
         assert memory.verify() == []
-    monkeypatch.setenv("LIMPET_SIGNING_KEY", "a key that signs the chain")
-    with limpet.open(url, scope="project:api") as memory:
-        assert [one.check for one in memory.verify()] == ["signature"]
-        assert memory.verify(sign=True) == memory.verify() == []
-        memory.remember("The office is in Berlin")
-        assert memory.verify() == []
         by_hand(url, "DELETE FROM event WHERE seq = 2 AND tenant = '{tenant}'")
         assert any("an event was removed" in one.message for one in memory.verify())

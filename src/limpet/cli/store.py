@@ -28,7 +28,7 @@ LISTED = 20
 
 
 def _verify(memory: Limpet, args: Namespace) -> dict[str, Any]:
-    args.problems = memory.verify(sign=args.sign)
+    args.problems = memory.verify()
     problems = [each._asdict() for each in args.problems]
     return {"ok": not problems, "problems": problems}
 
@@ -262,7 +262,6 @@ VERBS = (
     Verb(
         name="verify", group=STORE, about="check that file, ledger, index and vectors are sound",
         run=_verify, show=_verified, code=_unsound,
-        arguments=(arg("--sign", "sign the chain of events as it is, with LIMPET_SIGNING_KEY"),),
         example="limpet verify",
     ),
     Verb(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ class PostgresMaintenance(Maintenance):
     def encryption(self) -> tuple[bool, str]:
         return False, f"psycopg {psycopg.__version__}; what is on the disks is the server's to encrypt"
 
-    def _problems(self, key: bytes | None) -> list[Problem]:
+    def _problems(self) -> list[Problem]:
         with self._database.snapshot(), self._database.reading() as con:
             problems = check_rows(con)
             index = self._database.index
@@ -39,10 +39,7 @@ class PostgresMaintenance(Maintenance):
             ).get
             if wrong:
                 problems.append(Problem(check="vectors", message=f"{wrong} chunks do not have the codes that they say"))
-            return problems + verify_chain(con, key, read=self._entries(con))
-
-    def _entries(self, con: Session) -> Callable[[], Iterator[Any]]:
-        return lambda: con.stream(f"{ENTRIES} ORDER BY o.place")
+            return problems + verify_chain(con, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG002
         raise BadInput(_NOT_HERE, hint=_HINT)

@@ -51,7 +51,7 @@ CREATE TABLE chain (
 );
 CREATE TABLE chain_end (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant() PRIMARY KEY, place bigint NOT NULL DEFAULT 0,
-  link bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex'), signed bigint, signature bytea
+  link bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex')
 );
 CREATE INDEX event_memory ON event (tenant, memory, seq) WHERE memory <> id;
 CREATE INDEX event_operation ON event (tenant, operation) WHERE operation IS NOT NULL;

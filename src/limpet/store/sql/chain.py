@@ -30,17 +30,15 @@ SAID = (
     "v.id, CAST(v.type AS BLOB), v.memory, v.at, v.operation, CAST(v.origin AS BLOB), CAST(b.content AS BLOB),"
     " CAST(v.data AS BLOB)"
 )
-END = "SELECT place, link, signed, signature FROM chain_end"
+END = "SELECT place, link FROM chain_end"
 
 
 class Chain:
     """The end of the chain on one connection."""
 
-    def __init__(self, connection: Connection, key: bytes | None) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._con = connection
-        self._key = key  # that signs
         self._end: tuple[int, bytes] | None = None
-        self._before: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
         self.reordered = False  # events have other places in the ledger than they had
 
     def event_row(self, seq: int, event: Event, body: int | None) -> tuple[Any, ...]:
@@ -72,14 +70,7 @@ class Chain:
             self.reordered = False
         if self._end is None:
             return
-        place, link = self._end
-        before, link_before, signed, signature = self._before
-        # Whether this key has signed all before this transaction: only `verify` signs unsigned events.
-        if self._key and (before == 0 or (signed == before and signature == sign(self._key, before, link_before))):
-            signed, signature = place, sign(self._key, place, link)
-        self._con.execute(
-            "UPDATE chain_end SET place = ?, link = ?, signed = ?, signature = ?", (place, link, signed, signature)
-        )
+        self._con.execute("UPDATE chain_end SET place = ?, link = ?", self._end)
         self._end = None
 
     def _append(self, values: Any) -> tuple[int, bytes, bytes]:
@@ -89,10 +80,7 @@ class Chain:
         return place, salt, link
 
     def _next(self, leaf: bytes, *, order: bool = False) -> tuple[int, bytes]:
-        if self._end is None:
-            self._before = self._con.execute(END).fetchall()[0]
-            self._end = self._before[:2]
-        place, link = self._end
+        place, link = self._end or self._con.execute(END).fetchall()[0]
         self._end = (place + 1, link_of(link, leaf, order=order))
         return self._end
 
@@ -126,10 +114,3 @@ def order_of(con: Connection, place: int) -> bytes:
     for seq, id in con.execute("SELECT seq, id FROM event WHERE place < ? ORDER BY seq", (place,)):
         digest.update(b"%d:%b" % (seq, id))
     return digest.digest()
-
-
-def sign(key: bytes, place: int, link: bytes) -> bytes:
-    """Return HMAC-SHA256 over a place and its link, which depends on all before it."""
-    from hmac import digest
-
-    return digest(key, b"limpet chain %d:%b" % (place, link), "sha256")

@@ -1,4 +1,4 @@
-"""The check of the hash chain of events, which `chain.py` makes, and of its signature."""
+"""The check of the hash chain of events, which `chain.py` makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from ...model.ids import format_id
 from ..records import Problem
-from .chain import END, SAID, START, leaf_of, link_of, order_of, sign
+from .chain import END, SAID, START, leaf_of, link_of, order_of
 from .store import Connection
 
 # How an engine reads `ENTRIES`, of which there may be more than fit into memory.
@@ -42,21 +42,9 @@ _STEPS = (
 )
 
 
-def verify_chain(con: Connection, key: bytes | None = None, *, read: Read | None = None) -> list[Problem]:
-    """Return the problems of the chain, and of its signature if there is a key for it. `read`: for an engine whose
-    values have the types of their columns."""
-    check = _ChainCheck(con, read)
-    problems = first_of(check.problems())
-    return problems or ([] if key is None else check.signature(key))
-
-
-def sign_chain(con: Connection, key: bytes, *, read: Read | None = None) -> list[Problem]:
-    """Sign the chain up to its end, unless anything is wrong with it. Needs a write transaction."""
-    problems = verify_chain(con, read=read)
-    if not problems:
-        place, link = con.execute("SELECT place, link FROM chain_end").fetchall()[0]
-        con.execute("UPDATE chain_end SET signed = ?, signature = ?", (place, sign(key, place, link)))
-    return problems
+def verify_chain(con: Connection, *, read: Read | None = None) -> list[Problem]:
+    """Return the problems of the chain. `read`: for an engine whose values have the types of their columns."""
+    return first_of(_ChainCheck(con, read).problems())
 
 
 def first_of(problems: Iterator[Problem]) -> list[Problem]:
@@ -74,22 +62,19 @@ class _ChainCheck:
         self._con = con
         self._read = read
         self._place, self._link = 0, START
-        self._end: tuple[int, bytes, int | None, bytes | None] = (0, START, None, None)
-        self._signed_link = START
 
     def problems(self) -> Iterator[Problem]:
         ends = self._con.execute(END).fetchall()
         if len(ends) != 1:
             yield Problem("chain", "where the chain ends is not noted, or several times")
             return
-        self._end = ends[0]
         ordered, leaf = 0, b""
         for row in self._con.execute("SELECT place, leaf FROM chain WHERE event IS NULL ORDER BY place DESC LIMIT 1"):
             ordered, leaf = row
         problems = list(islice(self._entries(ordered), MOST + 1))
         yield from problems
         if len(problems) <= MOST:
-            place, link, _, _ = self._end
+            place, link = ends[0]
             if place > self._place:
                 lost = "event was" if place == self._place + 1 else f"{place - self._place:,} events were"
                 yield Problem("chain", f"the last {lost} removed")
@@ -132,20 +117,6 @@ class _ChainCheck:
             elif gone is not None and place > ordered:
                 yield Problem("chain", f"{name} was taken out of the ledger, by no purge and no sync")
             self._place, self._link, before = place, link, name
-            if place == self._end[2]:
-                self._signed_link = link
-
-    def signature(self, key: bytes) -> list[Problem]:
-        place, _, signed, signature = self._end
-        if not place:
-            return []
-        hint = "; `limpet verify --sign` signs what is there"
-        if signed is None or signature is None:
-            return [Problem("signature", "the chain is not signed" + hint)]
-        if signature != sign(key, signed, self._signed_link):
-            return [Problem("signature", f"the signature over {signed:,} places is of another key, or another chain")]
-        later = place - signed
-        return [Problem("signature", f"the last {later:,} places are not signed{hint}")] if later else []
 
 
 def _id(id: Any) -> str:

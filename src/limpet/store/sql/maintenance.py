@@ -6,21 +6,18 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from ...keys import signing_key
-from ...model.errors import BadInput
 from ...model.ids import session_mark
 from ..records import BackupPlan, Problem, Scan, StoreStats, is_beyond_rebuild
 from . import jobs
 from .statements import versions_of
 from .store import Repository
 
-SIGNATURE = "signature"  # the check that `sign` makes good
 # Texts are searched for in pieces: SQLite continues a long text on another page, and JSON writes some characters
 # otherwise.
 PIECE_BYTES, LEAST_BYTES, PIECES = 24, 6, 24
@@ -111,31 +108,19 @@ class Maintenance(Repository, ABC):
         self._database.loaded(len(events))
         return len(events)
 
-    def verify(self, *, sign: bool = False) -> list[Problem]:
-        """Check the store. `sign`: sign the chain of events as it is, when nothing else is wrong. Raises BadInput."""
-        key = signing_key()
-        if sign and key is None:
-            raise BadInput("there is no key to sign with", hint="set LIMPET_SIGNING_KEY")
-        problems = self._problems(key)
+    def verify(self) -> list[Problem]:
+        """Check the store."""
+        problems = self._problems()
         if not any(map(is_beyond_rebuild, problems)):
             from .projection_check import verify_projection
 
             with self._database.snapshot(), self._database.reading() as con:
                 problems += verify_projection(self._store, con)
-        if sign and key is not None and all(problem.check == SIGNATURE for problem in problems):
-            from .chain_check import sign_chain
-
-            with self._database.writing() as con:
-                problems = sign_chain(con, key, read=self._entries(con))
         return problems
 
     @abstractmethod
-    def _problems(self, key: bytes | None) -> list[Problem]:
-        """Return every problem. `key`: of the chain's signature, if it is to be checked."""
-
-    def _entries(self, con: Any) -> Callable[[], Iterator[Any]] | None:  # noqa: ARG002
-        """Return the engine's reader of the chain's entries, or None if it reads them all at once."""
-        return None
+    def _problems(self) -> list[Problem]:
+        """Return every problem but those of the projection."""
 
     @abstractmethod
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:

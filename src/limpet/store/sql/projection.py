@@ -52,7 +52,7 @@ class Projection:
         self._con = connection
         self._sql = statements()
         self._describe = describe
-        self._chain = Chain(connection, database.signing_key)
+        self._chain = Chain(connection)
         # Numbers of names, for the length of this transaction.
         self._scopes: dict[str, int] = {}
         self._numbers: SessionNumbers | None = None

@@ -7,11 +7,9 @@ tests every engine by the same suite.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from functools import cached_property
 from importlib import import_module
 
 from ...model.errors import StoreError
@@ -66,16 +64,6 @@ class Database(ABC):
     read_only: bool
     begun: bool  # False: a file that the first write will make; until then everything answers as in an empty store
     index: Any  # full text and codes beside the rows: what it does is said in `SqliteIndex`
-
-    @cached_property
-    def signing_key(self) -> bytes | None:
-        """The key that signs the chain of events. Raises BadInput."""
-        # Most stores have no signing key: then this is not imported.
-        if "LIMPET_SIGNING_KEY" not in os.environ:
-            return None
-        from ...keys import signing_key
-
-        return signing_key()
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Any]:

@@ -25,14 +25,14 @@ MOST_APART, MOST_LONG = 0.6, 2e-3
 class SqliteMaintenance(Maintenance):
     _database: Database
 
-    def _problems(self, key: bytes | None) -> list[Problem]:
+    def _problems(self) -> list[Problem]:
         with self._database.reading() as con:
             # FTS5 checks with the structure it has in memory, which only a search brings up to date.
             con.execute("SELECT count(*) FROM body_fts WHERE body_fts MATCH 'limpet'").fetchall()
             problems = _verify_pages(con) + check_rows(con)
             for num, dimensions in con.execute("SELECT num, dimensions FROM embedder").fetchall():
                 problems += _verify_chunks(con, num, dimensions)
-            problems += _verify_ledger(con, key)
+            problems += _verify_ledger(con)
         if not self._database.read_only:
             with self._database.writing() as con:
                 try:  # the full-text index against the texts: FTS5 checks by a special insert
@@ -109,8 +109,8 @@ def _verify_pages(con: apsw.Connection) -> list[Problem]:
     ]
 
 
-def _verify_ledger(con: apsw.Connection, key: bytes | None = None) -> list[Problem]:
-    return verify_chain(con, key) + [
+def _verify_ledger(con: apsw.Connection) -> list[Problem]:
+    return verify_chain(con) + [
         Problem(check="ledger", message=f"event {row[0]} holds unreadable data")
         for row in con.execute("SELECT seq FROM event WHERE data IS NOT NULL AND NOT json_valid(data) LIMIT 20")
     ]

@@ -45,9 +45,9 @@ CREATE INDEX event_operation ON event (operation) WHERE operation IS NOT NULL;
 -- Places that no event has: of one that was erased, taken out or named anew, `leaf` is its hash, its salt is gone; with
 -- no `event`, it is the hash of the order in which all events stood then.
 CREATE TABLE chain (place INTEGER PRIMARY KEY, event BLOB, leaf BLOB NOT NULL, link BLOB NOT NULL);
--- The last place and its link, and up to which place there is a signature.
-CREATE TABLE chain_end (place INTEGER NOT NULL, link BLOB NOT NULL, signed INTEGER, signature BLOB);
-INSERT INTO chain_end VALUES (0, zeroblob(32), NULL, NULL);
+-- The last place and its link.
+CREATE TABLE chain_end (place INTEGER NOT NULL, link BLOB NOT NULL);
+INSERT INTO chain_end VALUES (0, zeroblob(32));
 
 -- Beliefs: one row a version, at most one current (retired_at IS NULL) for a memory. Projection of the ledger.
 -- An index costs every write a page of the log, so what is usual (first version, own text, never changed) is in none that
