@@ -90,7 +90,7 @@ from .features.transfer.records import TransferReport as TransferReport
 from .features.usefulness.exposures import Use as Use
 from .features.usefulness.exposures import Usefulness as Usefulness
 from .history.walk import Why as Why
-from .jobs.embed import WorkReport as WorkReport
+from .vectors.embed import WorkReport as WorkReport
 from .history.evidence import Yields as Yields
 from .features.transfer.service import copy_store as copy_store
 from .api import open as open
