@@ -29,7 +29,7 @@ COLD = 25
 SECONDS = 60
 # These do not end, or work for minutes; these change programs and time tables of the user, wherever HOME points.
 LEFT_OUT = {"mcp", "serve", "ui", "install", "uninstall"}
-OPTIONS_LEFT_OUT = {"--every", "--help", "--model"}
+OPTIONS_LEFT_OUT = {"--help", "--model"}
 WATCHES = {("mirror", "watch")}
 # Modules that need packages which nobody has to have.
 WITH_OTHERS = (

@@ -618,20 +618,13 @@ class Limpet(EveryDay):
         """
         return self._context.store.maintenance.stats()
 
-    def backup(
-        self, path: str | os.PathLike[str] | None, *, every: str | None = None, keep: int = 7,
-        progress: Progress | None = None,
-    ) -> str | None:  # fmt: skip
-        """Copy the live store to a new file. With `every` ("12h", "1d", "2w") `path` is a folder that keeps `keep`
-        backups, a new one when the last is older: one now, others when the queue is worked (`work`, the MCP server);
-        "off", which needs no folder: none any more. Returns the file that was made. Raises BadInput, StoreError.
+    def backup(self, path: str | os.PathLike[str], *, progress: Progress | None = None) -> str:
+        """Copy the live store to a new file. Returns its name. Raises BadInput, StoreError.
 
         >>> memory.backup("copy.db")
         'copy.db'
-        >>> Path(memory.backup("backups", every="1d", keep=7)).is_file()
-        True
         """
-        return work_service.back_up(self._context, path, every=every, keep=keep, progress=progress)
+        return work_service.back_up(self._context, path, progress)
 
     def verify(self) -> builtins.list[Problem]:
         """Check pages, index, vectors, how the tables fit together, and the hash chain over the ledger: it names events

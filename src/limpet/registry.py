@@ -42,7 +42,6 @@ CALLS = {
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),
     "check_clients": ("features.install.check", "check_clients"),
-    "backup_due": ("features.upkeep.backups", "make_due"),
     "embedder": ("features.embedders", "load"),
     "embedders": ("features.embedders", "installed"),
     "unknown_embedder": ("features.embedders", "unknown"),

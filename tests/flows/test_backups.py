@@ -1,8 +1,7 @@
-"""Backups that make themselves, and the way back: checked before, into the live file, and to be undone."""
+"""The way back from a backup: checked before, into the live file, and to be undone."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -25,82 +24,6 @@ def contents(path):
 
 def beside(path, mark=".replaced-"):
     return sorted(one for one in path.parent.iterdir() if mark in one.name)
-
-
-# -- backups that make themselves
-
-
-def test_a_backup_is_made_when_the_last_is_old_enough_and_so_many_stay(memory, path, tmp_path, clock):
-    folder = tmp_path / "backups"
-    first = Path(memory.backup(folder, every="1d", keep=3))
-    (folder / "other.db").write_text("mine")
-    assert first.is_file() and (folder.stat().st_mode & 0o777, first.stat().st_mode & 0o777) == (0o700, 0o600)
-
-    clock.advance(hours=23)
-    memory.work()
-    assert len(list(folder.glob("*.backup"))) == 1
-    for day in range(5):
-        memory.remember(f"Said on day {day}")
-        clock.advance(hours=25)
-        memory.work()
-        memory.work()
-    made = sorted(folder.glob("*.backup"))
-    assert len(made) == 3 and first not in made
-    assert (folder / "other.db").read_text() == "mine"
-    with limpet.open(made[-1], scope="global", read_only=True) as copy:
-        assert copy.stats().memories == 5 and copy.verify() == []
-
-    assert memory.backup(None, every="off") is None
-    clock.advance(days=9)
-    memory.work()
-    assert sorted(folder.glob("*.backup")) == made
-
-
-def test_any_process_makes_what_is_due_once(path, tmp_path, clock):
-    folder = tmp_path / "backups"
-    with limpet.open(path, scope="global", clock=clock) as memory:
-        memory.backup(folder, every="12h")
-    clock.advance(hours=13)
-    with limpet.open(path, scope="global", clock=clock) as one, limpet.open(path, scope="global", clock=clock) as two:
-        one.work()
-        two.work()
-    assert len(list(folder.glob("*.backup"))) == 2
-
-
-def test_a_backup_that_fails_is_said_and_tried_again(memory, tmp_path, clock):
-    folder = tmp_path / "backups"
-    memory.backup(folder, every="1d")
-    hidden = folder.rename(tmp_path / "unplugged")
-    clock.advance(days=2)
-    memory.remember("The backup folder is on the NAS")
-    with pytest.raises(limpet.LimpetError, match="cannot write"):
-        memory.work()
-    assert memory.stats().waiting_jobs == 0, "the queue was worked all the same"
-    hidden.rename(folder)
-    memory.work()
-    assert len(list(folder.glob("*.backup"))) == 2
-
-
-@pytest.mark.parametrize("every", ["", "0d", "1", "1y", "-1d", "99999d", "d", "1d\n"])
-def test_an_interval_that_is_none_is_refused(memory, tmp_path, every):
-    with pytest.raises(limpet.BadInput):
-        memory.backup(tmp_path / "backups", every=every)
-
-
-@pytest.mark.parametrize("keep", [0, -1, True, 1.5, "7"])
-def test_a_number_to_keep_that_is_none_is_refused(memory, tmp_path, keep):
-    with pytest.raises(limpet.BadInput):
-        memory.backup(tmp_path / "backups", every="1d", keep=keep)
-
-
-def test_backups_are_planned_on_the_command_line(path, tmp_path, capsys):
-    run(path, "remember", "Deploys run on Tuesday")
-    capsys.readouterr()
-    assert run(path, "--json", "backup", str(tmp_path / "backups"), "--every", "1d", "--keep", "2") == 0
-    made = json.loads(capsys.readouterr().out)
-    assert contents(made["path"]) == {"Deploys run on Tuesday"}
-    assert run(path, "backup", "--every", "off") == 0
-    assert run(path, "backup") == 2
 
 
 # -- restore

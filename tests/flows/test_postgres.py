@@ -84,7 +84,6 @@ def test_a_password_is_printed_nowhere(run):
 def test_what_is_of_files_is_refused_by_name(run, tmp_path):
     run("remember", "one")
     assert "pg_dump" in run("backup", str(tmp_path / "copy.backup"), code=2)
-    assert "pg_dump" in run("backup", str(tmp_path), "--every", "1d", code=2)
     assert "pg_restore" in run("restore", str(tmp_path / "copy.backup"), code=2)
     assert "no store at mysql://" in run("stats", store="mysql://host/name", code=2)
 

@@ -42,7 +42,7 @@ REPOSITORIES = (
 )  # fmt: skip
 # What is the server's, a file's or random; and what takes whole records, which are written below.
 LEFT_OUT = {
-    "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup", "maintenance.backup_plan", "maintenance.plan_backups",
+    "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup",
     "maintenance.rebuild", "erasure.scan_files", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
     "erasure.flush", "erasure.flush_waits", "erasure.is_locked", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
     "usage.restore", "memories.survivor", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note", "checkouts.claim",

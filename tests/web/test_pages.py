@@ -524,10 +524,10 @@ def test_memories_are_shown_as_a_list_as_cards_and_as_a_table(page, memory, read
 def test_home_tells_of_clients_and_backups(page, memory, tmp_path, monkeypatch, read):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert "Backups none" in read(page.get("/")).text and "limpet is in none" in read(page.get("/")).text
-    memory.backup(tmp_path / "copies", every="12h", keep=3)
+    memory.backup(tmp_path / "copy.db")
     memory.remember("The store has changed")
-    assert "one every 12 hours" in read(page.get("/")).text
-    assert "One is made every 12 hours in" in read(page.get("/care")).text
+    assert "Backups the last just now" in read(page.get("/")).text
+    assert "The last is of" in read(page.get("/care")).text
 
 
 def test_how_sure_a_memory_is_stands_there_in_words(page, memory, read):

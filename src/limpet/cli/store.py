@@ -147,17 +147,11 @@ def _collected(result: Any, memory: Limpet, args: Namespace) -> None:
 
 def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
     with output.progress("copying pages") as progress:
-        made = memory.backup(args.path, every=args.every, keep=args.keep, progress=progress)
-    return {"path": made} | ({"every": args.every, "keep": args.keep} if args.every is not None else {})
+        return {"path": memory.backup(args.path, progress=progress)}
 
 
 def _backed_up(result: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    if result["path"] is None:
-        words("no more automatic backups; those that were made stay")
-        return
     words(f"backed up to {result['path']}")
-    if args.every is not None:
-        words(f"and again every {args.every}, when the queue is worked; {args.keep} stay")
 
 
 def _restore(args: Namespace) -> int:
@@ -249,15 +243,9 @@ VERBS = (
         example="limpet purge 7rk2qm --confirm --prove",
     ),
     Verb(
-        name="backup", group=IN_OUT, about="copy the live store to a new file, or keep some in a folder",
-        run=_backup, show=_backed_up,
-        arguments=(
-            arg("[PATH]", "the file to make, which must not be there yet; a folder with --every"),
-            arg("--every INTERVAL", "keep backups in the folder PATH: one now, and one when the last is so old (12h, "
-                "1d, 2w) and the queue is worked: by an MCP server, or `limpet work`; off: no more"),
-            arg("--keep NUMBER", "how many of them stay", default=7),
-        ),
-        example="limpet backup ~/backups/memory-2026-01-31.db\nlimpet backup ~/backups --every 1d --keep 7",
+        name="backup", group=IN_OUT, about="copy the live store to a new file", run=_backup, show=_backed_up,
+        arguments=(arg("PATH", "the file to make, which must not be there yet"),),
+        example="limpet backup ~/backups/memory-2026-01-31.db",
     ),
     Verb(
         name="verify", group=STORE, about="check that file, ledger, index and vectors are sound",

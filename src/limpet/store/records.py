@@ -289,15 +289,6 @@ class StoreStats(NamedTuple):
         return None if self.newest_us is None else to_datetime(self.newest_us)
 
 
-class BackupPlan(NamedTuple):
-    """Backups that are made when they are due. Times in microseconds; `done_at`: when the last was begun."""
-
-    folder: str
-    every: int
-    keep: int
-    done_at: int
-
-
 class Scan(NamedTuple):
     """The result of a byte-by-byte search for erased texts in files."""
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from .. import registry
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 from ..store.records import ALL
@@ -67,9 +66,7 @@ def work(
     active, policy, reader = store.vectors.embedders()[0], context.policy, context.reader()
     index = semantic.index(active)
     checks = Checks(store, embedder, calibration_of(row), active, index, policy, reader, context.clock)
-    report = replace(report, checked=checks.drain(rest))
-    registry.call("backup_due", context)
-    return report
+    return replace(report, checked=checks.drain(rest))
 
 
 def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[dict[str, str]]:
@@ -115,14 +112,7 @@ def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
     return _both(report, work(context, limit=None, only_vectors=False, progress=progress))
 
 
-def back_up(
-    context: Context, path: str | os.PathLike[str] | None, *, every: str | None, keep: int, progress: Progress | None
-) -> str | None:
-    if every is not None:
-        first: str | None = registry.part("features.upkeep.backups").plan_backups(context, path, every=every, keep=keep)
-        return first
-    if path is None:
-        raise BadInput("where to?", hint="limpet backup FILE, or limpet backup FOLDER --every 1d --keep 7")
+def back_up(context: Context, path: str | os.PathLike[str], progress: Progress | None) -> str:
     file = os.fspath(path)
     context.store.maintenance.backup(file, progress)
     context.store.erasure.note_copy(file, "backup", context.now())

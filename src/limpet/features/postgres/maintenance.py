@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 
 from ...model.errors import BadInput
-from ...store.records import BackupPlan, Problem
+from ...store.records import Problem
 from ...store.sql.chain_check import ENTRIES, verify_chain
 from ...store.sql.maintenance import Erasure, Maintenance, check_rows
 from .connection import Session
@@ -42,12 +42,6 @@ class PostgresMaintenance(Maintenance):
             return problems + verify_chain(con, read=lambda: con.stream(f"{ENTRIES} ORDER BY o.place"))
 
     def backup(self, path: str, progress: Callable[[int, int], None] | None = None) -> None:  # noqa: ARG002
-        raise BadInput(_NOT_HERE, hint=_HINT)
-
-    def backup_plan(self) -> BackupPlan | None:
-        return None
-
-    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:  # noqa: ARG002
         raise BadInput(_NOT_HERE, hint=_HINT)
 
     def compact(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 MOST_PIECES = 6_000
 _DAY = 86_400_000_000
 # Microseconds of units, the largest first.
-_UNITS = ((7 * _DAY, "week"), (_DAY, "day"), (3_600_000_000, "hour"), (60_000_000, "minute"))
+_UNITS = ((_DAY, "day"), (3_600_000_000, "hour"), (60_000_000, "minute"))
 
 
 def text(value: str | None) -> str:
@@ -55,17 +55,11 @@ def ago(at: int | None, now: int) -> str:
     past = now - at
     if abs(past) >= 61 * _DAY:
         return day(at)
-    for size, unit in _UNITS[1:]:
+    for size, unit in _UNITS:
         if abs(past) >= size:
             count = counted(abs(past) // size, unit)
             return f"{count} ago" if past > 0 else f"in {count}"
     return "just now"
-
-
-def every(interval: int) -> str:
-    """Format a period in its largest whole unit: "12 hours", "day"."""
-    size, unit = next((pair for pair in _UNITS if interval % pair[0] == 0), _UNITS[-1])
-    return counted(max(interval // size, 1), unit).removeprefix("1 ")
 
 
 # Meanings of the words for confidence.
@@ -195,7 +189,7 @@ def signals(contributions: Mapping[str, float], scale: float, wide: float = 640)
 
 
 FILTERS = {
-    "text": text, "excerpt": excerpt, "day": day, "moment": moment, "every": every,
+    "text": text, "excerpt": excerpt, "day": day, "moment": moment,
     "iso": lambda at: format_time(at) or "", "ago": ago,
     "size": size, "sure": lambda word: SURE.get(word, "believed no longer"), "counted": counted,
     "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
+from ...model.clock import MICROSECONDS_PER_SECOND
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
 from .. import mirror
 from ..transfer.service import READERS, WRITERS
-from ..upkeep.backups import backup_state
 
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
@@ -74,7 +76,7 @@ def care(ask: Ask) -> Response:
         readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
         writers={name: what for name, (_, _, what) in WRITERS.items() if name != "segments"},
         installed=installed(), command=ask.command("doctor"),
-        backups=backup_state(ask.memory._context), waiting=ask.site.kept("stats", ask.memory.stats),
+        backup=newest_backup(ask.memory), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
 
 
@@ -93,15 +95,18 @@ def installed() -> list[tuple[str, bool, bool]]:
     return clients
 
 
-def _backup(here: Limpet, path: str, form: dict[str, str], progress: Progress) -> Any:
-    if form.get("every"):
-        return here.backup(path, every=form["every"])
-    here.backup(path, progress=progress)
-    return path
+def newest_backup(memory: Limpet) -> tuple[str, int] | None:
+    """Return the newest backup that is there and when it was written, without reading one."""
+    known = []
+    for path, kind in memory._context.store.erasure.copies():
+        if kind == "backup":
+            with suppress(OSError):
+                known.append((path, int(Path(path).stat().st_mtime) * MICROSECONDS_PER_SECOND))
+    return max(known, key=itemgetter(1), default=None)
 
 
 JOBS: dict[str, tuple[str, Callable[[Limpet, str, dict[str, str], Progress], Any]]] = {
-    "backup": ("The backup", _backup),
+    "backup": ("The backup", lambda here, path, _, progress: here.backup(path, progress=progress)),
     "export": ("The export", lambda here, path, form, progress: here.export_to(
         form.get("format", ""), path, progress=progress
     )),
@@ -120,7 +125,7 @@ def _do(name: str, ask: Ask) -> Response:
     if not path and name != "work":
         raise BadInput("which file or folder?")
     path, form = str(Path(path).expanduser()), ask.form
-    _start(ask.site, "Backups" if form.get("every") else what, lambda progress: run(here, path, form, progress))
+    _start(ask.site, what, lambda progress: run(here, path, form, progress))
     return ask.back("/care")
 
 

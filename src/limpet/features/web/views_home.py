@@ -10,11 +10,10 @@ from starlette.responses import Response
 
 from ...model.errors import LimpetError
 from ...work.service import models
-from ..upkeep.backups import backup_state
 from ..usefulness import usefulness
 from . import shown
 from .site import SCOPE, THEME, changes_nothing
-from .views_care import installed
+from .views_care import installed, newest_backup
 
 if TYPE_CHECKING:
     from .site import Ask, Site, View
@@ -45,8 +44,8 @@ def home(ask: Ask) -> Response:
     changed = [operation for operation in log if operation.at_us >= since and operation.verb not in LEARNED]
     health: dict[str, Any] = {}
     if ask.visitor.may("owner"):  # backups, clients that have limpet, and the results of the last test of their hooks
-        backups, clients = site.kept("health", lambda: (backup_state(store._context), installed()))
-        health = {"backups": backups, "clients": [row for row in clients if any(row[1:])], "tried": site.tried}
+        backup, clients = site.kept("health", lambda: (newest_backup(store), installed()))
+        health = {"backup": backup, "clients": [row for row in clients if any(row[1:])], "tried": site.tried}
     answer = ask.page(
         "home.html", since=since, first=not before, new=new,
         learned=learned, changed=changed[:6],

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from ...model.ids import session_mark
-from ..records import BackupPlan, Problem, Scan, StoreStats, is_beyond_rebuild
+from ..records import Problem, Scan, StoreStats, is_beyond_rebuild
 from . import jobs
 from .statements import versions_of
 from .store import Repository
@@ -137,20 +137,6 @@ class Maintenance(Repository, ABC):
     @abstractmethod
     def _bytes(self, con: Any) -> tuple[int, int]:
         """Return the bytes that the store takes, and the free ones among them."""
-
-    def backup_plan(self) -> BackupPlan | None:
-        rows = self._database.rows("SELECT folder, every, keep, done_at FROM backup_plan")
-        return BackupPlan(*rows[0]) if rows else None
-
-    def plan_backups(self, plan: BackupPlan | None, *, was: BackupPlan | None) -> bool:
-        """Change the plan, if it is still what it was: of several processes one makes the backup that is due."""
-        with self._database.writing() as con:
-            if self.backup_plan() != was:
-                return False
-            con.execute("DELETE FROM backup_plan")
-            if plan is not None:
-                con.execute("INSERT INTO backup_plan VALUES (?, ?, ?, ?)", plan)
-            return True
 
 
 def check_rows(con: Any, only: Collection[str] | None = None) -> list[Problem]:

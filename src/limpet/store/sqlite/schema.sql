@@ -259,5 +259,3 @@ CREATE TABLE scope_left (scope INTEGER PRIMARY KEY);
 
 -- Copies that were written of what is stored: exports, backups, folders of segments. Not ledger.
 CREATE TABLE copy (path TEXT PRIMARY KEY, kind TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
--- Backups that are made when they are due: where, how often (microseconds), how many stay. One row, or none.
-CREATE TABLE backup_plan (folder TEXT NOT NULL, every INTEGER NOT NULL, keep INTEGER NOT NULL, done_at INTEGER NOT NULL);
