@@ -18,7 +18,6 @@ from ...model.dataclass import dataclass
 from ...model.errors import EmbedderUnavailable
 from ...text.secrets import redact
 from ...vectors.onnx_model import MAX_CHARACTERS
-from ..http_answer import TooLong, http_answer
 from .guarded import Overloaded
 
 if TYPE_CHECKING:
@@ -73,6 +72,22 @@ def parse(text: str) -> Spec:
         text=text, model="" if is_url else head, url=url.rstrip("/"), dimensions=dimensions,
         query=given.get("query", ""), passage=given.get("passage", ""),
     )  # fmt: skip
+
+
+class TooLong(Exception):
+    """An error: the answer has more bytes than are read."""
+
+
+def http_answer(client: Any, method: str, url: str, *, most: int, **given: Any) -> tuple[int, str, Any]:
+    """Return the status, text and headers of an answer that is not taken whole on trust. Raises TooLong beyond `most`,
+    and the errors of `client` (httpx2)."""
+    with client.stream(method, url, **given) as response:
+        raw = bytearray()
+        for block in response.iter_bytes():
+            raw += block
+            if len(raw) > most:
+                raise TooLong
+        return response.status_code, bytes(raw).decode("utf-8", "replace"), response.headers
 
 
 class Refused(EmbedderUnavailable):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from ...model.errors import BadInput, LimpetError
 from ...text.secrets import redact
-from ..http_answer import TooLong, http_answer
+from ..embedders.openai_api import TooLong, http_answer
 
 TIMEOUT_SECONDS = 120.0
 MAX_ANSWER_BYTES = 4_000_000
