@@ -842,7 +842,7 @@ def test_a_call_heeds_what_switches_limpet_off(tool, shop, journal, monkeypatch)
     shop.remember("The staging database listens on port 5433")
     given = {"prompt": "Which port does the staging database listen on?"}
     monkeypatch.setenv("LIMPET_INCOGNITO", "1")
-    assert tool("UserPromptSubmit", **given) == ""
+    assert tool("UserPromptSubmit", session_id="s0", **given) == ""
     monkeypatch.delenv("LIMPET_INCOGNITO")
     assert "limpet is off for this session" in tool("UserPromptSubmit", prompt="limpet pause --session")
     assert tool("UserPromptSubmit", **given) == "" and journal() == []
