@@ -27,7 +27,7 @@ from .model.memory import (
     check_scope,
 )
 from .registry import call
-from .settings import wants_judge
+from .settings import wants_judge, wants_relations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,8 +129,10 @@ class Context:
             self._policy = call("content_policy", _shared_reader)
         return self._policy
 
-    def reader(self) -> Reader:
-        """Return the model that reads two statements."""
+    def reader(self) -> Reader | None:
+        """Return the model that reads two statements, unless relations are off."""
+        if not wants_relations():
+            return None
         return _shared_reader()
 
     def semantic(self) -> SemanticSearch:

@@ -35,7 +35,7 @@ MOST_ASKED_BYTES = 1_000_000
 MOST_PATH_BYTES = 100
 # Variables that a hook's answer depends on beside its store and scope: a server with other values does not answer.
 ENVIRONMENT = (
-    "LIMPET_EMBEDDER", "LIMPET_JUDGE", "LIMPET_DURABILITY", "LIMPET_HOLDOUT", "LIMPET_INCOGNITO", "LIMPET_DEBUG",
+    "LIMPET_EMBEDDER", "LIMPET_JUDGE", "LIMPET_DURABILITY", "LIMPET_HOLDOUT", "LIMPET_INCOGNITO",
     "HOME", "COPILOT_HOME",
 )  # fmt: skip
 # How a hook's answer begins, and that of a server which leaves the event to the hook's process.

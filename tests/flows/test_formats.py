@@ -515,6 +515,20 @@ def test_mem0_keeps_owners_categories_and_times(memory, tmp_path):
     assert [place for place, _ in report.rejected] == ["item 2", "item 3", "item 4"]
 
 
+def test_mcp_memory_in_out_and_in_is_the_same(memory, other, tmp_path):
+    memory.import_from("mcp", _mcp(tmp_path))
+    memory.export_to("mcp", tmp_path / "out.jsonl")
+    other.import_from("mcp", tmp_path / "out.jsonl")
+
+    assert set(held(other)) == set(held(memory))
+    said = {
+        json.dumps(json.loads(line), sort_keys=True) for line in (tmp_path / "memory.jsonl").read_text().splitlines()
+    }
+    assert said == {
+        json.dumps(json.loads(line), sort_keys=True) for line in (tmp_path / "out.jsonl").read_text().splitlines()
+    }
+
+
 def test_claude_memory_reads_the_index_and_reports_what_it_cannot(memory, tmp_path):
     folder = _claude_memory(tmp_path)
     (folder / "MEMORY.md").write_text("# Index\n- [A thing](a-thing.md) — the hook\n- [Gone](gone.md) — x\nwords\n")
@@ -691,6 +705,43 @@ def test_what_breaks_off_is_said_and_importing_again_completes_it(memory, tmp_pa
     assert report.new + memory.import_from("chatgpt", tmp_path / "conversations.json").new == 2_500
 
 
+def test_memori_reads_what_is_exported_for_it(memory, tmp_path):
+    """With the real program, where it is installed."""
+    pytest.importorskip("memori")
+    kept = [
+        {"content": "used", "last_accessed": formats.T0 + 9, "access_count": 50, "metadata": '{"n":[1,{"a":null}]}'},
+        {"content": "multi\nline 🚀", "metadata": '{"type":"debugging","topic":"x"}'},
+    ]
+    memory.import_from("memori", formats.memori_db(tmp_path / "in.db", kept))
+    memory.remember("from here", kind="lesson", topics=["t"])
+    report = memory.export_to("memori", tmp_path / "out.jsonl")
+
+    def run(*words, stdin=None):
+        command = [
+            sys.executable,
+            "-c",
+            "import memori_cli; memori_cli.main()",
+            "--db",
+            str(tmp_path / "there.db"),
+            *words,
+        ]
+        return subprocess.run(command, stdin=stdin, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    # Its own embedder makes the vectors, with a model that it downloads: here they are given.
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    formats.lines(tmp_path / "out.jsonl", *(line | {"vector": [1.0] + [0.0] * 383} for line in lines))
+    with (tmp_path / "out.jsonl").open() as file:
+        assert "Imported 3 memories (0 errors)" in run("import", stdin=file)
+    there = {one["content"]: one for one in map(json.loads, run("export").splitlines())}
+    assert report.new == len(there) == 3
+    used = there["used"]
+    assert (used["id"], used["access_count"]) == ("00000000-0000-4000-8000-000000000000", 50)
+    assert (used["created_at"], used["last_accessed"]) == (formats.T0, formats.T0 + 9)
+    assert used["metadata"] == {"n": [1, {"a": None}]}
+    assert there["multi\nline 🚀"]["metadata"] == {"type": "debugging", "topic": "x"}
+    assert there["from here"]["metadata"]["topics"] == ["t"]
+
+
 def test_progress_ends_at_its_total(memory, source, tmp_path):
     format, path, _, _ = source
     seen = []
@@ -699,7 +750,7 @@ def test_progress_ends_at_its_total(memory, source, tmp_path):
     assert not seen or seen[-1][0] == seen[-1][1]
 
 
-@pytest.mark.parametrize("format", ["amem", "markdown"])
+@pytest.mark.parametrize("format", ["amem", "markdown", "mcp", "memori"])
 def test_an_export_holds_its_scope_and_global_unless_all_are_asked_for(memory, format, tmp_path, other):
     memory.remember_batch(
         [{"content": "here"}, {"content": "shared", "scope": "global"}, {"content": "else", "scope": "project:x"}]

@@ -28,7 +28,7 @@ def url(tmp_path, monkeypatch):
 @pytest.fixture
 def run(url, tmp_path):
     def run(*words, said="", store=url, code=0):
-        environment = os.environ | {"LIMPET_STORE": store, "LIMPET_SCOPE": "project:api", "LIMPET_DEBUG": "1"}
+        environment = os.environ | {"LIMPET_STORE": store, "LIMPET_SCOPE": "project:api"}
         done = subprocess.run(
             [sys.executable, "-m", "limpet", *words], input=said, env=environment, capture_output=True, text=True,
             cwd=tmp_path, timeout=120, check=False,

@@ -120,6 +120,15 @@ def test_what_an_agent_notes_changes_nothing_that_a_user_said(memory, clock):
     assert not any(one.newer or one.before for one in memory.recall("when is the weekly review?").items)
 
 
+def test_relations_can_be_off(memory, clock, monkeypatch):
+    monkeypatch.setenv("LIMPET_RELATIONS", "off")
+    memory.remember("The weekly review is at 10:00", origin="user")
+    clock.advance(days=30)
+    memory.remember("The weekly review was moved to 11:30", origin="user")
+    memory.work()
+    assert memory.review() == [] and memory._context.store.relations.drop() == 0
+
+
 def test_a_fuller_scope_beside_it_hides_no_older_statement(memory, clock):
     other = memory.in_scope("project:other")
     other.remember_batch({"content": f"Builds of service {n} run with Bazel, no longer with Gradle"} for n in range(60))

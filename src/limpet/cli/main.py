@@ -17,7 +17,7 @@ from .verbs import find, leave_worker, nearest, open_store, parser_of, rows
 
 
 def main(argv: list[str]) -> int:
-    """Run one command. Returns the exit code; prints no traceback unless LIMPET_DEBUG=1."""
+    """Run one command. Returns the exit code; prints no traceback but in Python's development mode."""
     as_json = "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
     try:
         _prepare_streams()
@@ -39,7 +39,7 @@ def main(argv: list[str]) -> int:
         output.leave(sys.stdout)
         return 141
     except Exception as error:
-        if os.environ.get("LIMPET_DEBUG") == "1":
+        if sys.flags.dev_mode:
             raise
         output.leave(sys.stdout)
         problem = _problem(error)
@@ -54,7 +54,7 @@ def _problem(error: Exception) -> LimpetError:
     if isinstance(error, OSError):
         return StoreError(": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error))
     text = f"internal error: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    problem = LimpetError(text, hint="LIMPET_DEBUG=1 shows where it happened")
+    problem = LimpetError(text, hint="PYTHONDEVMODE=1 shows where it happened")
     problem.code = "internal_error"
     return problem
 

@@ -42,10 +42,10 @@ class Checks:
 
     def __init__(
         self, store: Store, embedder: Embedder, calibration: Calibration, row: EmbedderRow, index: VectorIndex,
-        policy: ContentPolicy | None, reader: Reader, clock: Clock,
+        policy: ContentPolicy | None, reader: Reader | None, clock: Clock,
     ) -> None:  # fmt: skip
         """Set up the checks. `calibration`: of the embedder of `row` and `index`, which may be an earlier one.
-        `policy`: if memories are judged."""
+        `policy`: if memories are judged. `reader`: if pairs are read."""
         self._store, self._embedder, self._row, self._index = store, embedder, row, index
         self._policy, self._reader, self._clock, self._ids = policy, reader, clock, IdSource()
         self._of_keys = calibration
@@ -77,10 +77,11 @@ class Checks:
             for _, new in stands:
                 if new.key is not None:
                     self._propose_keys(new)
-            news = [new for _, new in stands]
-            news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
-            stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
-            relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
+            if self._reader is not None:
+                news = [new for _, new in stands]
+                news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
+                stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
+                relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)
         return done

@@ -9,6 +9,7 @@ from ..folders import is_url, partials
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, counted
 from ..relate.verdicts import LANGUAGES
+from ..settings import wants_relations
 from ..store.records import ALL, Problem, is_beyond_rebuild
 from ..vectors.embedder import OWN
 from ..vectors.own import OwnModel
@@ -80,7 +81,10 @@ def doctor(context: Context) -> list[Check]:
         note("languages", "warn", f"{found}: words find them; {languages.OFFER}", languages.HOW)
     note("rules", "ok", f"judged in {LANGUAGES}; every other language is kept as stated")
     counts = ", ".join(f"{count:,} {relation} ({level})" for _, relation, level, count in store.relations.counts())
-    note("relations", "ok", f"read in {LANGUAGES}; {counts or 'no statement changes another'}")
+    if not wants_relations():
+        note("relations", "warn", "off: what a newer statement replaced is not seen", "unset LIMPET_RELATIONS")
+    else:
+        note("relations", "ok", f"read in {LANGUAGES}; {counts or 'no statement changes another'}")
     encrypted, driver = store.maintenance.encryption()
     note("encryption", "ok", f"the store is {'' if encrypted else 'not '}encrypted; {driver}")
     note("scope", "ok", f"{context.scope}: recall sees it and global")

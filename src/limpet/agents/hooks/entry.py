@@ -204,7 +204,7 @@ def log(client: str, event: str, store: str | None, error: object) -> None:
         path = Path(beside(_store(store)) + ".hooks.log")
         name = f"{type(error).__name__} " if isinstance(error, BaseException) else ""
         line = plain_line(f"{client} {event}: {name}{error}", 300)
-        if os.environ.get("LIMPET_DEBUG") == "1":
+        if sys.flags.dev_mode:
             sys.stderr.write(line + "\n")
         # It begins anew when it has grown long. A folder that is not there is not made for it.
         fresh = path.exists() and path.stat().st_size > LOG_BYTES

@@ -1,15 +1,17 @@
-"""Other programs' files: Memori, PMB and the MCP reference memory server.
+"""Other programs' files, read and written: Memori, PMB and the MCP reference memory server.
 
-A reader is a table of fields and a loop over rows or lines. It trusts nothing in the file.
+A reader is a table of fields and a loop over rows or lines. It trusts nothing in the file. A writer reports what its
+format cannot hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...model.errors import BadInput
+from ...model.ids import parse_id
 from ...model.memory import STORED_TYPES
 from .foreign import ForeignFile, is_sqlite
 from .records import (
@@ -19,12 +21,21 @@ from .records import (
     TransferReport,
     cleaned,
     digest,
+    encode,
+    facts_of,
     json_lines,
+    kind_of,
+    mark_of,
     moment,
+    own_metadata,
     parsed,
     picked,
     records_from,
+    topics,
 )
+
+if TYPE_CHECKING:
+    from .service import Source
 
 
 def _object(text: Any, place: str, report: TransferReport) -> dict[str, Any]:
@@ -64,6 +75,36 @@ def read_memori(path: Path, report: TransferReport) -> Iterator[Record]:
         return
     with ForeignFile(path, report, memories="id content created_at updated_at") as file:
         yield from records_from(file.rows("memories", _MEMORI_COLUMNS), report, record)
+
+
+def write_memori(source: Source, path: Path) -> int:
+    """Write JSONL as `memori import` reads it. Return the number of memories."""
+    names: set[str] = set()
+    lost = {"the end of validity": lambda memory: memory.valid_to, "pins": lambda memory: memory.pinned}
+    with source.new_file(path) as file:
+        for memory in source.memories(lost):
+            mark = mark_of(memory)
+            id = str(mark.get("id")) if mark.get("from") == "memori" else memory.id
+            id = memory.id if id in names else id
+            names.add(id)
+            created = moment(mark.get("created")) or memory.valid_from_us
+            metadata = own_metadata(memory)  # theirs as it was; what it does not say already beside it
+            if (kind_of(metadata.get("type"), MEMORI_KINDS) or "fact") != memory.kind:
+                metadata["type"] = memory.kind
+            if topics(*(metadata.get(name) for name in ("topic", "topics", "tags"))) != memory.topics:
+                metadata["topics"] = list(memory.topics)
+            scope = memory.scope if mark.get("from") != "memori" else None
+            more = facts_of(memory) | {"source": memory.source, "scope": scope, "metadata": None}
+            line = {
+                "id": id, "content": memory.content,
+                "metadata": {name: value for name, value in more.items() if value is not None} | metadata or None,
+                "created_at": created / 1e6,
+                "updated_at": (moment(mark.get("updated")) or max(memory.valid_from_us, created)) / 1e6,
+                "last_accessed": (memory.used_at_us or 0) / 1e6, "access_count": memory.uses, "vector": None,
+            }  # fmt: skip
+            file.write((encode(line) + "\n").encode())
+    source.note_links()
+    return len(names)
 
 
 # -- PMB: `events.sqlite` of a workspace, schema 1 to 6
@@ -216,3 +257,39 @@ def _mcp_entity(line: dict[str, Any], place: str, entities: _Entities, report: T
 
 def _mcp_id(name: str, text: str) -> str:
     return f"{name[:100]}#{digest(name, text)}"
+
+
+def write_mcp(source: Source, path: Path) -> int:
+    """Write JSONL of entities and relations. A memory is an observation of its subject: its entity, or first topic."""
+    entities: dict[str, tuple[str, list[str]]] = {}
+    of: dict[bytes, str] = {}
+    relations: dict[tuple[str, str, str], None] = {}
+    written = 0
+    for memory in source.memories():
+        written += 1
+        data = own_metadata(memory)
+        relation = data.get("relation")
+        if isinstance(relation, dict) and set(relation) == {"from", "type", "to"}:
+            relations[str(relation["from"]), str(relation["type"]), str(relation["to"])] = None
+            continue
+        name, type = data.get("entity"), data.get("entity_type")
+        name = name if isinstance(name, str) and name else memory.topics[0] if memory.topics else memory.scope
+        texts = entities.setdefault(name, (type if isinstance(type, str) else "topic", []))[1]
+        of[parse_id(memory.id)] = name
+        if "entity" not in data or "observation" in data:
+            texts.append(memory.content.removeprefix(f"{name}: "))
+            source.report.note("times, kinds, confidence, sessions and other metadata: no place in this format")
+    for edge, _ in source.edges(set(of), STORED_TYPES):
+        ends = of[edge.source], of[edge.target]
+        if ends[0] == ends[1]:
+            source.report.note("links between two observations of one entity: no place in this format")
+        elif edge.type != "related_to" or not any((a, b) in (ends, ends[::-1]) for a, _, b in relations):
+            relations.setdefault((ends[0], edge.type, ends[1]))
+    lines = [
+        {"type": "entity", "name": name, "entityType": type, "observations": list(dict.fromkeys(texts))}
+        for name, (type, texts) in entities.items()
+    ]
+    lines += [{"type": "relation", "from": a, "to": b, "relationType": type} for a, type, b in relations]
+    with source.new_file(path) as file:
+        file.writelines((encode(line) + "\n").encode() for line in lines)
+    return written

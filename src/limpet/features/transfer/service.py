@@ -60,6 +60,8 @@ WRITERS: dict[str, tuple[str, str, str]] = {
     "segments": ("segments", "write", "what is new in every scope, into a folder shared with other devices"),
     "amem": ("amem", "write", "an .amem file, version 1"),
     "markdown": ("markdown", "write", "a new folder, a file a topic"),
+    "mcp": ("programs", "write_mcp", "JSONL of the MCP reference memory server"),
+    "memori": ("programs", "write_memori", "JSONL as `memori import` reads it"),
 }
 # Folders that people move in with: each file that is left out is named. A statement has one id in both formats.
 TEXT = ("markdown", "text")
