@@ -75,7 +75,7 @@ def may_replace(context: Context, id: str, *, within_ms: float = 150.0) -> list[
     """
     until = time.monotonic() + within_ms / 1000
     memory, reader, semantic = context.memory(id), context.reader(), context.semantic()
-    if context.store.read_only or not semantic.can_answer():
+    if reader is None or context.store.read_only or not semantic.can_answer():
         return []
     from ..relate.job import changed_by
 

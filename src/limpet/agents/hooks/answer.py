@@ -162,7 +162,8 @@ class _Event:
 
         if result := mended(turn.lines):  # opening the store costs more than all else
             with self._opened() as memory:
-                note = note_of(turn.lines, result, _redacted(text), memory._context.reader())
+                reader = memory._context.reader()
+                note = reader and note_of(turn.lines, result, _redacted(text), reader)
                 if note:
                     registry.call("taint", memory._context, self.session, note, note["content"])
                     memory.remember(**note, session=self.session, metadata={"client": self.call.client})
