@@ -119,7 +119,11 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
 
 
 def _history(item: Item) -> None:
-    """Print what replaced a memory, what it replaced and what was merged into it."""
+    """Print what solved a problem, and what replaced a memory, what it replaced and what was merged into it."""
+    if item.resolved_by:
+        solution, text, day = item.resolved_by
+        for part in output.wrapped(f"solved on {day}: {flat(text)} ({short(solution)})"):
+            line(paint(part, YELLOW))
     for what, (id, other, *why) in item.history():
         line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
         for reason in why:

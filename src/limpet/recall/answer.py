@@ -16,7 +16,7 @@ from ..model.ids import format_id
 from ..rank import adjust
 from .candidates import Candidates, find_candidates
 from .lookup import INDEXED, source_states
-from .newer import Told, disputes, ended
+from .newer import SOLUTION, Solution, Told, disputes, ended, solution
 from .pack import Packed, cost_of, pack
 from .plan import Plan, within_time
 from .relevance import LIKELY, MORE_MAY_ANSWER, NONE_IN_TIME, in_time, note
@@ -97,10 +97,10 @@ class Item(JsonForm):
     metadata: dict[str, object]
     # Ids of held memories that contradict it.
     disputed_by: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
-    # Id and text of what replaced it or likely did, of what says that it is over, of what it replaced, newest first;
-    # and why, where somebody said so.
+    # Id and text of what replaced it or likely did, of what it replaced or resolved, newest first; and why, where
+    # somebody said so. Of a problem, the later turn of its session that says what solved it.
     newer: Told | None = field(default=None, metadata=_OTHER)
-    resolved_by: Told | None = field(default=None, metadata=_OTHER)
+    resolved_by: Solution | None = field(default=None, metadata=SOLUTION)
     before: tuple[Told, ...] = field(default=(), metadata=_OTHERS)
     # Of what was merged into it and answers the question: id and text.
     also_said: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
@@ -113,9 +113,9 @@ class Item(JsonForm):
     recorded_at = Instant("recorded_at_us")
 
     def history(self) -> list[tuple[str, Told]]:
-        """Return what replaced the memory, what it replaced and what was merged into it: [(newer, over, before or also
-        said, (id, text, why?))]."""
-        after = [(what, pair) for what, pair in (("newer", self.newer), ("over", self.resolved_by)) if pair is not None]
+        """Return what replaced the memory, what it replaced and what was merged into it: [(newer, before or also said,
+        (id, text, why?))]."""
+        after = [("newer", self.newer)] if self.newer is not None else []
         return after + [("before", pair) for pair in self.before] + [("also said", pair) for pair in self.also_said]
 
     @classmethod
@@ -197,7 +197,15 @@ def recall(
                 packed = pack(store, candidates, ranking, replace(part, k=rest, budget_tokens=left))
                 traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
                 items += as_items(
-                    store, candidates, ranking, packed.places, part, traces=traces, before=packed.before, within=timed
+                    store,
+                    candidates,
+                    ranking,
+                    packed.places,
+                    part,
+                    traces=traces,
+                    before=packed.before,
+                    within=timed,
+                    solved=packed.solved,
                 )
                 ids, truncated = list(map(format_id, candidates.table.ids)), truncated or packed.truncated
                 also |= {ids[i]: tuple([ids[other] for other in others]) for i, others in packed.also.items()}
@@ -320,10 +328,10 @@ def _traces(candidates: Candidates, ranking: Ranking, packed: Packed, plan: Plan
 def as_items(
     store: Store, candidates: Candidates, ranking: Ranking, places: Sequence[int], plan: Plan, *,
     traces: Mapping[int, Trace] = {}, before: Mapping[int, Sequence[int]] = {},
-    within: Plan | None = None,
+    within: Plan | None = None, solved: Mapping[int, Memory] = {},
 ) -> list[Item]:  # fmt: skip
-    """Return the candidates at some places as items. `before`: for each place those that it surely replaced;
-    `within`: what did not begin in the time of its filter is outside."""
+    """Return the candidates at some places as items. `before`: for each place those that it replaced or resolved;
+    `within`: what did not begin in the time of its filter is outside; `solved`: what solved the problem of each."""
     memories = candidates.memories(store, places)
     warned = candidates.warnings(store, places)
     disputed = disputes(store, plan, memories, warned) if warned else {}
@@ -339,7 +347,8 @@ def as_items(
                 memory, ranking.scores[i], confidence, adjust.confidence_word(prior, confidence),
                 disputed_by=disputed.get(memory.id, ()), why=traces.get(i), source_state=states.get(memory.id),
                 outside=within is not None and not _in_time(memory, within.where),
-                also_said=tuple(candidates.also_said.get(i, ())), **more,
+                also_said=tuple(candidates.also_said.get(i, ())),
+                resolved_by=solution(solved[i], solved[i].content) if i in solved else None, **more,
             )
         )  # fmt: skip
     return items
@@ -365,5 +374,5 @@ def _changes(store: Store, candidates: Candidates, ranking: Ranking, i: int, bef
     own, after, *earlier = ended(store, candidates, [i, newer, *before])
     changes: dict[str, Any] = {"before": tuple(earlier)}
     if what:
-        changes["resolved_by" if what.startswith("resolves") else "newer"] = (*after[:2], *own[2:])
+        changes["newer"] = (*after[:2], *own[2:])
     return changes

@@ -12,6 +12,7 @@ from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, encode, rounded
 from ..model.errors import counted
 from ..model.memory import KINDS
 from ..text.blocks import neutral, word
+from .newer import SOLUTION, Solution
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class BriefItem(JsonForm):
 
     SHOWN = (
         "id", "kind", "content", "valid_from_us", "origin", "trust", "scope", "confidence", "confidence_word",
-        "recorded_at_us", "topics", "session", "cut", "key", "speaker", "label", "score",
+        "recorded_at_us", "topics", "session", "cut", "key", "speaker", "label", "resolved_by", "score",
     )  # fmt: skip
 
     id: str
@@ -68,6 +69,7 @@ class BriefItem(JsonForm):
     session: str | None
     # Why it is in its section: its session or topic, and how much there is of it.
     label: str = field(default="", metadata=OPTIONAL)
+    resolved_by: Solution | None = field(default=None, metadata=SOLUTION)  # of a problem
     score: float | None = field(default=None, metadata=OPTIONAL | rounded(6))  # of a match
     valid_from = Instant("valid_from_us")
     recorded_at = Instant("recorded_at_us")
@@ -85,6 +87,7 @@ class BriefItem(JsonForm):
             (f"{self.label}: " if self.label else "")
             + (f"{self.key} = " if self.key else f"{self.speaker}: " if self.speaker else "")
             + self.content
+            + (f" | solved on {self.resolved_by[2]}: {self.resolved_by[1]}" if self.resolved_by else "")
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field, replace
-from ..model.ids import parse_id
+from ..model.ids import format_id, parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..rank import adjust
 from ..rank import constants as C
@@ -34,7 +34,7 @@ from .brief import (
     more_rules,
 )
 from .candidates import Candidates
-from .newer import CHANGES, DISPUTES, SAME, Warned, of_another_time, warnings
+from .newer import CHANGES, DISPUTES, SAME, Warned, of_another_time, solution, solutions, warnings
 from .pack import about, fit, groups_of, newest_of, tokens_of, wording
 
 if TYPE_CHECKING:
@@ -88,6 +88,11 @@ def choose(
     memories = dict(zip(nums, store.memories.by_rows(nums), strict=True))
     warned, others = warnings(store, plan, list(memories.values()))
     nums = _in_sections(store, plan, _that_hold(plan, nums, memories, warned), entries, memories, warned)
+    rows = [(what, parse_id(id), parse_id(other)) for id, others in warned.items() for what, other in others]
+    found, ids = solutions(store, plan, rows), {memories[num].id for num in nums}
+    solved = {id: cure for raw, cure in found.items() if (id := format_id(raw)) in ids}
+    told = {cure.id for cure in solved.values()}
+    nums = [num for num in nums if memories[num].id not in told]
     # If nothing answers, texts are quoted from their beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()
     limit = max(60, min(C.BRIEF_EXCERPT, int(space * C.CHARACTERS_PER_TOKEN / 3)))
@@ -96,7 +101,10 @@ def choose(
     replaced = {other for rows in warned.values() for what, other in rows if what == "replaced"}
     ids = list(dict.fromkeys((*by_id, *replaced)))
     short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
-    items = {id: _item(memory, entry, short[id], words, limit, plan.now) for id, (memory, entry) in by_id.items()}
+    items = {
+        id: _item(memory, entry, short[id], words, limit, plan.now, solved.get(id))
+        for id, (memory, entry) in by_id.items()
+    }
     terse = space <= TERSE_TOKENS
     cautions = {
         num: _cautions(memory, warned.get(memory.id, ()), items, short, plan.now, terse=terse)
@@ -218,8 +226,10 @@ def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
 # -- items and what is to be said with them
 
 
-def _item(memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int) -> BriefItem:
-    """Return a memory on one line; of a long one the part that is about the message."""
+def _item(
+    memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int, solved: Memory | None
+) -> BriefItem:
+    """Return a memory on one line, with what `solved` it; of a long one the part that is about the message."""
     content, cut = excerpt(memory.content, words, limit)
     confidence = adjust.confidence_of(memory, now)
     return BriefItem(
@@ -229,6 +239,7 @@ def _item(memory: Memory, entry: Entry, short: str, words: frozenset[str], limit
         trust=memory.trust, confidence=confidence, confidence_word=adjust.confidence_word(memory, confidence),
         valid_from_us=memory.valid_from_us, recorded_at_us=memory.created_at_us, topics=memory.topics,
         session=memory.session, label=entry.label, score=entry.score,
+        resolved_by=solved and solution(solved, excerpt(solved.content, words, limit)[0]),
     )  # fmt: skip
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ..model.clock import MICROSECONDS_PER_DAY
+from ..model.clock import MICROSECONDS_PER_DAY, format_time
 from ..model.dataclass import replace
+from ..model.encode import OPTIONAL
 from ..model.ids import format_id, parse_id
-from ..model.memory import FOREIGN, Memory, is_below
+from ..model.memory import FOREIGN, Memory, is_below, is_unconfirmed
 from ..rank.newer_weights import NEWER, REPLACES_FROM
 from ..relate import verdicts
 from ..text.dates import mentioned, spans, stretch
@@ -37,10 +38,13 @@ NEAR = 0.4
 CHANGES = frozenset(
     f"{relation} {level}" for relation in verdicts.CHANGES for level in (verdicts.SURE, verdicts.LIKELY)
 )
-SAME = f"same {verdicts.SURE}"
+SAME, SOLVES = f"same {verdicts.SURE}", f"{verdicts.SOLVES} {verdicts.LIKELY}"
 CORRECTION = "correction"
 # A memory as it is told with another: id, text, and maybe why it was replaced.
 Told = tuple[str, ...]
+# What solved a problem, told with it: id, text and day; and the JSON of it.
+Solution = tuple[str, str, str]
+SOLUTION = OPTIONAL | {"form": lambda told: dict(zip(("id", "content", "date"), told, strict=True))}
 
 
 def replacements(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> list[tuple[int, int, str]]:
@@ -204,6 +208,27 @@ def warnings(
             others[held[other].id] = held[other]
             warned.setdefault(memory.id, []).append((what, held[other].id))
     return warned, others
+
+
+def solution(memory: Memory, text: str) -> Solution:
+    """Return what solved a problem as it is told with it. `text`: of the memory, or a part of it."""
+    return memory.id, text, (format_time(memory.valid_from_us) or "")[:10]
+
+
+def solutions(store: Store, plan: Plan, rows: Sequence[tuple[str, bytes, bytes]]) -> dict[bytes, Memory]:
+    """Return by the id of each problem the likeliest memory that says what solved it, if it is seen from here. `rows`:
+    as for `warnings`."""
+    problems = {older for what, older, _ in rows if what == SOLVES}
+    if not problems:
+        return {}
+    links = [link for link in store.relations.of([*problems]) if link.relation == verdicts.SOLVES]
+    held = store.graph.memories([link.newer for link in links], plan.where)
+    solved = {}
+    for link in sorted(links, key=lambda link: (link.probability, link.newer)):
+        memory = held.get(link.newer)
+        if memory is not None and link.older in problems and not is_unconfirmed(memory.origin, memory.trust):
+            solved[link.older] = memory
+    return solved
 
 
 def disputes(

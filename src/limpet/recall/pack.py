@@ -14,9 +14,9 @@ from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass
 from ..model.memory import is_below
 from ..rank import constants as C
-from ..relate.verdicts import SURE
+from ..relate.verdicts import RESOLVES, SURE
 from ..text.lexicon import content
-from .newer import SAME
+from .newer import SAME, solutions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Packed:
     places: list[int]
     also: dict[int, list[int]]  # result -> the near-duplicates that it stands for
     dropped: list[tuple[int, str]]  # what was left out, and why
-    before: dict[int, list[int]]  # result -> the older ones that it surely replaced, the newest first
+    before: dict[int, list[int]]  # result -> the older ones that it replaced or resolved, the newest first
+    solved: dict[int, Memory]  # result -> what solved the problem that it tells
     truncated: bool = False  # the token budget left something out
 
 
@@ -92,15 +93,18 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
     for older in before.values():
         order = [i for i in order if i not in older]
     first = order[: k if budget is None else k * REACH_WITHIN]
-    groups = _same(store, candidates, first)
-    if len(groups) < len(first) and budget is None:  # only then is anything below the best read
+    groups, solved = _same(store, candidates, first), _solved(store, candidates, first, plan)
+    if (len(groups) < len(first) or solved) and budget is None:  # only then is anything below the best read
         first = order[: k * REACH]
-        groups = _same(store, candidates, first)
+        groups, solved = _same(store, candidates, first), _solved(store, candidates, first, plan)
+    told = {memory.id for memory in solved.values()}
     memories = dict(zip(first, candidates.memories(store, first), strict=True))
     shown: list[int] = []
     also: dict[int, list[int]] = {}
     for group in groups:
         best = group[0]
+        if memories[best].id in told:
+            continue
         shown.append(best)
         if len(group) > 1:
             newest = shown[-1] = group[newest_of([memories[i] for i in group])]
@@ -110,25 +114,33 @@ def pack(store: Store, candidates: Candidates, ranking: Ranking, plan: Plan) -> 
     chosen = list(range(min(k, len(shown))))
     if budget is not None:
         # A result's worth falls with its rank about as its chance to be the answer does.
-        costs = [cost_of(memories[i], dict(candidates.also_said.get(i, ())).values()) for i in shown]
+        also_told = {i: [*dict(candidates.also_said.get(i, ())).values()] for i in shown}
+        for i in also_told.keys() & solved.keys():
+            also_told[i].append(solved[i].content)
+        costs = [cost_of(memories[i], also_told[i]) for i in shown]
         chosen = fit([1 / (place + 1) for place in range(len(shown))], costs, budget, most=k)
     kept = [shown[place] for place in chosen]
     also = {i: also[i] for i in kept if i in also}
     before = {i: before[i] for i in kept if i in before}
     dropped = [(i, "near-duplicate of a better one") for duplicates in also.values() for i in duplicates]
     dropped += [(i, "replaced by a newer one") for older in before.values() for i in older]
+    dropped += [(i, "told with what it solves") for i in first if memories[i].id in told]
     for i in kept:
         if earlier := candidates.before.get(i):
             before[i] = [*before.get(i, ()), *earlier[:REPLACED]]
     if budget is not None and len(kept) < k:
         dropped += [(i, "over the token budget") for i in shown if i not in kept]
     cut = budget is not None and (len(chosen) < min(k, len(shown)) or chosen != list(range(len(chosen))))
-    return Packed(kept, also, dropped, before, truncated=cut)
+    return Packed(kept, also, dropped, before, {i: solved[i] for i in kept if i in solved}, truncated=cut)
 
 
 def _replaced(ranking: Ranking) -> dict[int, list[int]]:
-    """Return for each candidate the older ones that it surely replaced, also by way of others."""
-    sure = {older: newer for older, (newer, what) in ranking.changed.items() if what.endswith(SURE)}
+    """Return for each candidate the older ones that it surely replaced, or resolved, also by way of others."""
+    sure = {
+        older: newer
+        for older, (newer, what) in ranking.changed.items()
+        if what.endswith(SURE) or what.startswith(RESOLVES)
+    }
     before: dict[int, list[int]] = {}
     for older in sure:
         newest, passed = older, {older}
@@ -147,6 +159,19 @@ def _same(store: Store, candidates: Candidates, first: Sequence[int]) -> list[li
     read = [(older, newer) for what, older, newer in candidates.warnings(store, first) if what == SAME]
     place = dict(zip(ids, first, strict=True))
     return [[place[id] for id in group] for group in groups_of(wordings, read)]
+
+
+def _solved(store: Store, candidates: Candidates, first: Sequence[int], plan: Plan) -> dict[int, Memory]:
+    """Return what solved the problems that some of the first candidates tell: each once, and none that stands above."""
+    solved, shown = {}, set[str]()
+    found = solutions(store, plan, candidates.warnings(store, first))
+    for i, memory in zip(first, candidates.memories(store, first), strict=True) if found else ():
+        cure = found.get(candidates.table.ids[i])
+        if memory.id not in shown and cure is not None and cure.id not in shown:
+            solved[i] = cure
+            shown.add(cure.id)
+        shown.add(memory.id)
+    return solved
 
 
 def tokens_of(text: str) -> int:

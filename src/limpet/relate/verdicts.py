@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 # Languages that the reader was taught; others were not measured.
 LANGUAGES = "English, German, French, Spanish, Italian, Portuguese, Dutch, Polish"
-CHANGES = ("replaces", "ends", "resolves")
+RESOLVES = "resolves"
+CHANGES = ("replaces", "ends", RESOLVES)
 # Changes that are proposed to a person. What resolves a problem leaves it true.
 PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
+# Of two turns of a session: the later one says what solved the problem that the earlier one tells (solutions.py).
+SOLVES = "solves"
 # What a memory weighs, as a relation to itself: what answers this question outranks a passing opinion. It weighs one
 # half at these log-odds. Chosen on the open half of tests/quality/priors.
 WEIGHS, WEIGHTY, WEIGHTY_FROM = "weighs", "What is important for somebody's health or safety?", -3.5

@@ -1,7 +1,7 @@
 """The job that looks at a memory once it has its vector: it is judged, and read together with the older ones near it.
 
-Episodes are left alone: the same words said on two days are two events. Keys that may name the same thing ("user.town",
-"user.city") are found by meaning, and joined by a person alone.
+Episodes replace nothing: the same words said on two days are two events. Of turns it is read which problem they solve.
+Keys that may name the same thing ("user.town", "user.city") are found by meaning, and joined by a person alone.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..model.ids import IdSource, parse_id
 from ..model.memory import Filter, Memory
 from ..rank.constants import SYNONYM_COSINE
 from ..relate.job import relate
+from ..relate.solutions import solve
 from ..remember.write import Writer
 from ..store.records import EmbedderRow, Proposal
 from ..vectors.calibration import Calibration
@@ -82,6 +83,7 @@ class Checks:
                 news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
                 stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
                 relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
+                solve(self._store, self._reader, [new for new in every if new.session is not None], at)
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)
         return done

@@ -131,7 +131,7 @@ def offered(
 
 
 def _kept(results: Recall, message: str) -> list[Item]:
-    """Return the results that fit, each followed by the one that replaced or resolved it. Limpet's own notes are
+    """Return the results that fit, each followed by the one that replaced it. Limpet's own notes are
     compared separately and come last.
     """
     items = results.items
@@ -142,9 +142,8 @@ def _kept(results: Recall, message: str) -> list[Item]:
     shown: dict[str, Item] = {}
     for item in kept:
         shown[item.id] = item
-        change = item.newer or item.resolved_by
-        if change and change[0] in by_id and change[0] not in fits:
-            shown[change[0]] = by_id[change[0]]
+        if item.newer and item.newer[0] in by_id and item.newer[0] not in fits:
+            shown[item.newer[0]] = by_id[item.newer[0]]
     if len(stated) == len(items):
         return [*shown.values()]
     last = [item for item in _fitting(items, message, len(items)) if AMBIENT in item.topics]
@@ -172,7 +171,11 @@ def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]]
         stale = _STALE.get(memory.source_state or "", "")
         doubt = f" | {DOUBTFUL}" if memory.confidence_word == DOUBTFUL else ""
         head = f"- [{id} | {word(memory.kind, KINDS)} | from {source} | {day(memory.valid_from_us)}{stale}{doubt}]"
-        yield Line(f"{head} {plain_line(valued(memory.key, memory.content), ITEM_CHARACTERS)}", memory.id)
+        text = plain_line(valued(memory.key, memory.content), ITEM_CHARACTERS)
+        solution = getattr(memory, "resolved_by", None)  # of a result
+        if solution and not any_reads_like_instruction(solution[1]):
+            text += f" | solved on {solution[2]}: {plain_line(solution[1], ITEM_CHARACTERS)}"
+        yield Line(f"{head} {text}", memory.id)
 
 
 # The state of an indexed file, as the recall found it; no file is read here.
