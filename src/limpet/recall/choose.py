@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field, replace
-from ..model.ids import format_id, parse_id
+from ..model.ids import parse_id
 from ..model.memory import GLOBAL_SCOPE, Memory, is_unconfirmed
 from ..rank import adjust
 from ..rank import constants as C
@@ -89,9 +89,12 @@ def choose(
     warned, others = warnings(store, plan, list(memories.values()))
     nums = _in_sections(store, plan, _that_hold(plan, nums, memories, warned), entries, memories, warned)
     rows = [(what, parse_id(id), parse_id(other)) for id, others in warned.items() for what, other in others]
-    found, ids = solutions(store, plan, rows), {memories[num].id for num in nums}
-    solved = {id: cure for raw, cure in found.items() if (id := format_id(raw)) in ids}
-    told = {cure.id for cure in solved.values()}
+    found, solved, told = solutions(store, plan, rows), dict[str, Memory](), set[str]()
+    for num in nums if found else ():
+        cure = found.get(parse_id(memories[num].id))
+        if cure is not None and cure.id not in told:
+            solved[memories[num].id] = cure
+            told.add(cure.id)
     nums = [num for num in nums if memories[num].id not in told]
     # If nothing answers, texts are quoted from their beginning: a rule must not be read without it.
     words = words_of(plan.query) if answers else frozenset[str]()

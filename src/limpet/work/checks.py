@@ -63,10 +63,7 @@ class Checks:
                 break
             self._index.refresh()
             text_ids = [job.subject for job in jobs]
-            vectors = {
-                text_id: np.frombuffer(vector, dtype=np.float16).astype(np.float32)
-                for text_id, vector in self._store.vectors.exact(self._row.num, text_ids)
-            }
+            vectors = self._vectors(text_ids)
             where = Filter(as_of=at)
             every = self._store.search.candidates(list(vectors), where)
             candidates = [candidate for candidate in every if candidate.kind not in NEVER]
@@ -83,10 +80,17 @@ class Checks:
                 news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
                 stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
                 relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
-                solve(self._store, self._reader, [new for new in every if new.session is not None], at)
+                turns = [new for new in every if new.session is not None]
+                solve(self._store, self._reader, turns, self._vectors, at)
             self._store.jobs.finish(THEN, text_ids)
             done += len(jobs)
         return done
+
+    def _vectors(self, text_ids: Sequence[int]) -> dict[int, np.ndarray]:
+        return {
+            text_id: np.frombuffer(vector, dtype=np.float16).astype(np.float32)
+            for text_id, vector in self._store.vectors.exact(self._row.num, text_ids)
+        }
 
     def _propose_keys(self, new: Memory) -> None:
         """Put older keys of its scope that mean the same as a new key on the review list.
