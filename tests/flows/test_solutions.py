@@ -94,3 +94,12 @@ def test_talk_without_a_problem_gets_no_solution(memory):
         memory.remember(text, kind="episode", session="talk", speaker="user")
     memory.work()
     assert not any(item.resolved_by for item in memory.recall("What colour is the nursery?").items)
+
+
+def test_a_note_that_resolves_a_problem_is_one_item_with_it(memory, clock):
+    problem = memory.remember("Deploys to staging fail because its disk is full", origin="user").id
+    clock.advance(days=3)
+    memory.remember("The disk of staging was cleaned up, deploys go through again", origin="user")
+    memory.work()
+    (item,) = memory.recall("Why do deploys to staging fail?").items
+    assert item.content.startswith("The disk") and [id for id, *_ in item.before] == [problem]

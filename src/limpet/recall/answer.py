@@ -197,16 +197,9 @@ def recall(
                 packed = pack(store, candidates, ranking, replace(part, k=rest, budget_tokens=left))
                 traces = _traces(candidates, ranking, packed, plan) if trace or explain else {}
                 items += as_items(
-                    store,
-                    candidates,
-                    ranking,
-                    packed.places,
-                    part,
-                    traces=traces,
-                    before=packed.before,
-                    within=timed,
+                    store, candidates, ranking, packed.places, part, traces=traces, before=packed.before, within=timed,
                     solved=packed.solved,
-                )
+                )  # fmt: skip
                 ids, truncated = list(map(format_id, candidates.table.ids)), truncated or packed.truncated
                 also |= {ids[i]: tuple([ids[other] for other in others]) for i, others in packed.also.items()}
                 if explain and explained is None:

@@ -31,9 +31,9 @@ LEAST_LESSON = -8.0
 # From which a problem is told with its solution; and, without the last part, from which the turns before are looked at.
 SOLVED_FROM, READ_FROM = -0.5, 1.5
 # Turns of the session before it that may tell the problem. It is that which is most of a lesson and nearest, by these
-# weights, and those that are nearly as likely: the same problem is told more than once.
+# weights, if this is enough, and those that are nearly as likely: the same problem is told more than once.
 REACH = 10
-PROBLEM, NEAR, NEARLY = 0.49, 3.07, 0.8
+PROBLEM, NEAR, PROBLEM_FROM, NEARLY = 0.49, 3.07, -1.4, 0.8
 
 # A function from texts to their vectors.
 Vectors = Callable[[Sequence[int]], Mapping[int, "np.ndarray"]]
@@ -61,8 +61,8 @@ def solve(store: Store, reader: Reader, turns: Sequence[Candidate], vectors: Vec
             if other.session == turn.session and 0 < turn.position - other.position <= REACH
             if {other.text_id, turn.text_id} <= known.keys()
         }
-        best = max(likely.values(), default=0.0)
-        pairs += [(other, turn) for other, value in likely.items() if value >= best - NEARLY]
+        least = max(PROBLEM_FROM, max(likely.values(), default=0.0) - NEARLY)
+        pairs += [(other, turn) for other, value in likely.items() if value >= least]
     replaces = reader.relations([(_said(other), _said(turn)) for other, turn in pairs])
     relations = []
     for (other, turn), logits in zip(pairs, replaces, strict=True):

@@ -219,7 +219,7 @@ class Relation(NamedTuple):
 
     older: bytes
     newer: bytes
-    relation: str  # replaces, ends, resolves or same
+    relation: str  # replaces, ends, resolves, same or solves
     level: str
     probability: float
     model: str
