@@ -242,7 +242,7 @@ def _item(
         trust=memory.trust, confidence=confidence, confidence_word=adjust.confidence_word(memory, confidence),
         valid_from_us=memory.valid_from_us, recorded_at_us=memory.created_at_us, topics=memory.topics,
         session=memory.session, label=entry.label, score=entry.score,
-        resolved_by=solved and solution(solved, excerpt(solved.content, words, limit)[0]),
+        resolved_by=None if solved is None else solution(solved, excerpt(solved.content, words, limit)[0]),
     )  # fmt: skip
 
 
