@@ -89,6 +89,11 @@ def test_a_solution_that_was_erased_or_is_from_outside_is_not_told(memory, opene
     assert first(here).resolved_by is None
 
 
+def test_a_solution_whose_words_were_changed_is_not_told_with_the_old_ones(told):
+    told.edit(first(told).resolved_by[0], content="The branch has its new name.")
+    assert first(told).resolved_by is None
+
+
 def test_talk_without_a_problem_gets_no_solution(memory):
     for text in ("We picked blue for the nursery.", "Lovely.", "Ina wants to learn rowing this summer, on the lake."):
         memory.remember(text, kind="episode", session="talk", speaker="user")

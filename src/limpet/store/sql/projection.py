@@ -310,12 +310,12 @@ class Projection:
                 self._project_edge(replace(event, at=undone.at))
 
     def _follow(self, body: int | None, was: MemoryState, now: MemoryState) -> None:
-        """Forget what a memory said the same as in other words, have its text embedded anew, and update the rows with
-        the number of its scope."""
+        """Forget what a memory said the same as, or solved, in other words, have its text embedded anew, and update the
+        rows with the number of its scope."""
         id = now.id
         if was.content != now.content:
-            same = "DELETE FROM relation WHERE relation = 'same' AND (older = ?1 OR newer = ?1)"
-            self._con.execute(same, (id,))
+            read = "DELETE FROM relation WHERE relation IN ('same', 'solves') AND (older = ?1 OR newer = ?1)"
+            self._con.execute(read, (id,))
         if body and (was.topics, was.key) != (now.topics, now.key) and not self._rebuilding:
             self._index.unembed(self._con, body)  # its vector was made with these
             self._con.execute(self._sql["insert_job"], ("embed", body, 0))
