@@ -7,19 +7,20 @@ import pytest
 
 import limpet
 from limpet.model.memory import STATES, Filter
-from limpet.vectors.index import encode_for_store
+from limpet.vectors import signs
+from limpet.vectors.index import VectorIndex, encode_for_store
 from tests.contract.conftest import body_of
 
 DIMENSIONS = 16
 
 
-def vectors(n, seed=0):
-    made = np.random.default_rng(seed).normal(size=(n, DIMENSIONS)).astype(np.float32)
+def vectors(n, seed=0, dimensions=DIMENSIONS):
+    made = np.random.default_rng(seed).normal(size=(n, dimensions)).astype(np.float32)
     return made / np.linalg.norm(made, axis=1, keepdims=True)
 
 
-def embed(store, row, bodies, seed=0, **more):
-    return store.vectors.add(row.num, encode_for_store(bodies, vectors(len(bodies), seed)), **more)
+def embed(store, row, bodies, seed=0, dimensions=DIMENSIONS, **more):
+    return store.vectors.add(row.num, encode_for_store(bodies, vectors(len(bodies), seed, dimensions)), **more)
 
 
 def slots(store, row):
@@ -259,3 +260,35 @@ def test_a_write_changes_the_data_version_at_once(store, scribe):
     before = store.data_version()
     scribe.remember("two")
     assert store.data_version() != before
+
+
+def test_a_long_text_is_as_near_as_its_nearest_part(store, scribe, monkeypatch):
+    """Its beginning and its parts are one text to every search, however the codes are scanned; and go together."""
+    long, short = scribe.remember("long"), scribe.remember("short")
+    bodies = [body_of(store, long), body_of(store, short)]
+    row = store.vectors.register("words:64", "words", 64)
+    embed(store, row, bodies, dimensions=64)
+    parts = vectors(40, seed=7, dimensions=64)
+    made = encode_for_store([bodies[0]] * 40, parts, range(1, 41))
+    assert (store.vectors.add(row.num, made), store.vectors.add(row.num, made)) == (40, 0)
+    assert store.maintenance.stats().vectors == 42 and store.maintenance.verify() == []
+    assert [body for body, _ in store.vectors.exact(row.num, bodies)] == bodies
+
+    cosines = []
+    for first in (signs.FROM, 1):
+        monkeypatch.setattr(signs, "FROM", first)
+        index = VectorIndex(store, row.num, 64)
+        index.refresh()
+        scan = index.search(parts[17], scopes=None, chance=0.05)
+        assert scan.take(9) == bodies
+        assert (scan.part_of(bodies[0]), scan.part_of(bodies[1])) == (18, 0)
+        assert scan.has_parts([*bodies, 999]).tolist() == [True, False, False]
+        cosines.append(scan.score_of(bodies).tolist())
+        assert index.search(parts[17], scopes=None).score_of(bodies[:1])[0] < 0.7
+    assert np.allclose(*cosines, atol=1e-6)
+    assert cosines[0][0] == pytest.approx(1 - 0.05 * np.log(40), abs=0.02)
+
+    scribe.purge(long)
+    index.refresh()
+    assert index.search(parts[17], scopes=None, chance=0.05).take(9) == bodies[1:]
+    assert store.maintenance.stats().vectors == 1 and store.maintenance.verify() == []

@@ -373,7 +373,7 @@ class Tools:
         best = self._memory.recall(query, **given | {"budget_tokens": None, "k": 1, "explain": False}).items[:1]
         if not best or any(item["id"] == best[0].id for item in shown):
             return None
-        part, _ = excerpt(best[0].content, words_of(query), int(budget / 2 * CHARACTERS_PER_TOKEN))
+        part, _ = excerpt(best[0].content, words_of(query), int(budget / 2 * CHARACTERS_PER_TOKEN), best[0].part)
         shown = [_item(best[0]) | {"content": part}, *shown]
         while len(shown) > 1 and sum(tokens_of(str(item["content"])) + TOKENS_PER_ITEM for item in shown) > budget:
             shown.pop()

@@ -101,7 +101,9 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
     score = f"score {item.score:.3f}" if item.why is not None else ""
     line("  ".join([head, *(paint(part, DIM) for part in (score, scope) if part)]))
     content = valued(item.key, item.content)
-    text = content if len(content) <= CHARACTERS_PER_ITEM else content[:CHARACTERS_PER_ITEM].rsplit(None, 1)[0]
+    text = content
+    if len(content) > CHARACTERS_PER_ITEM:
+        text = f"... {item.part}" if item.part else content[:CHARACTERS_PER_ITEM].rsplit(None, 1)[0]
     for part in output.wrapped(text):
         line(part)
     if len(text) < len(content):

@@ -75,7 +75,7 @@ class Item(JsonForm):
     SHOWN = (
         "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
         "valid_from_us", "valid_to_us", "recorded_at_us", "session", "speaker", "metadata", "disputed_by", "newer",
-        "resolved_by", "before", "also_said", "source_state", "pinned", "outside", "why",
+        "resolved_by", "before", "also_said", "part", "source_state", "pinned", "outside", "why",
     )  # fmt: skip
 
     id: str
@@ -104,6 +104,7 @@ class Item(JsonForm):
     before: tuple[Told, ...] = field(default=(), metadata=_OTHERS)
     # Of what was merged into it and answers the question: id and text.
     also_said: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
+    part: str = field(default="", metadata=OPTIONAL)  # of a long text what is nearest to the question
     why: Trace | None = field(default=None, metadata=OPTIONAL)
     source_state: str | None = field(default=None, metadata=OPTIONAL)  # of an indexed file: fresh, drifted or gone
     pinned: bool = field(default=False, metadata=OPTIONAL)
@@ -341,6 +342,7 @@ def as_items(
                 disputed_by=disputed.get(memory.id, ()), why=traces.get(i), source_state=states.get(memory.id),
                 outside=within is not None and not _in_time(memory, within.where),
                 also_said=tuple(candidates.also_said.get(i, ())),
+                part=candidates.part_of(i, memory.content, plan.query),
                 resolved_by=solution(solved[i], solved[i].content) if i in solved else None, **more,
             )
         )  # fmt: skip

@@ -14,6 +14,7 @@ from ..model.errors import EmbedderUnavailable
 from ..model.ids import format_id
 from ..rank import constants as C
 from ..text.describe import beginning, grams, inflected, with_grams
+from ..text.excerpt import LONG, PART, passage, sections, words_of
 from ..vectors.wordpiece import wordpiece
 from .features import QueryMatch, compute_features
 from .index import CandidateTable, SqlIndex, TextHits
@@ -86,6 +87,15 @@ class Candidates:
         """Return cosines of some candidates with each other, by pairs of positions in `places`; {} without vectors."""
         return {} if self.hits is None else self.hits.among([self.table.text_ids[i] for i in places])
 
+    def part_of(self, i: int, content: str, query: str) -> str:
+        """Return the part of a candidate's long text that is nearest to the query, by words where its parts have no
+        vectors; "" of other texts."""
+        if len(content) <= LONG:
+            return ""
+        part = 0 if self.hits is None else self.hits.part_of(self.table.text_ids[i])
+        nearest = sections(content)[part - 1 : part] if part else []
+        return nearest[0] if nearest else passage(content, words_of(query), PART)
+
     def miss(self, signal: str, why: str) -> None:
         self.missing.append(signal)
         self.notes[signal] = why
@@ -126,7 +136,10 @@ def find_candidates(store: Store, semantic: SemanticSearch | None, plan: Plan, *
     merged = store.search.merged(pool)
     speaking = index.passing([into for *_, into in merged.values() if into is not None], plan.where)
     text_ids = sorted({*pool - merged.keys(), *speaking})
-    candidates.table = index.table(text_ids)
+    table = candidates.table = index.table(text_ids)
+    if hits is not None:  # it is a part that speaks for a long text
+        pairs = zip(table.sizes, hits.has_parts(text_ids), strict=True)
+        table.sizes = [min(size, C.COUNTS_AS) if has_parts else size for size, has_parts in pairs]
     every, joined = _behind(candidates, merged, replaced)
     fields, words = index.words(every, text.stems, candidates.forms)
     unit, whole = 1.0 / (text.weight or 1.0), (sum(text.stems.values()) + text.absent) or 1.0
@@ -289,7 +302,6 @@ def _near_words(store: Store, candidates: Candidates, plan: Plan) -> list[float]
     """Compare the candidates with the query by word vectors; used when no embedder answers."""
     if "word_vectors" in plan.without or not candidates.table.text_ids:
         return None
-    from ..text.excerpt import passage, words_of
     from ..vectors.word_vectors import cosines
 
     known = {row.text_id: row for row in store.search.candidates(candidates.table.text_ids, plan.where)}

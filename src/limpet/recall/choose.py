@@ -104,10 +104,12 @@ def choose(
     replaced = {other for rows in warned.values() for what, other in rows if what == "replaced"}
     ids = list(dict.fromkeys((*by_id, *replaced)))
     short = dict(zip(ids, store.memories.abbreviate([parse_id(id) for id in ids]), strict=True))
-    items = {
-        id: _item(memory, entry, short[id], words, limit, plan.now, solved.get(id))
-        for id, (memory, entry) in by_id.items()
-    }
+    place = {id: i for i, id in enumerate(candidates.table.ids)} if answers else {}
+    items = {}
+    for id, (memory, entry) in by_id.items():
+        i = place.get(parse_id(id))
+        part = "" if i is None else candidates.part_of(i, memory.content, plan.query)
+        items[id] = _item(memory, entry, short[id], words, limit, plan.now, part, solved.get(id))
     terse = space <= TERSE_TOKENS
     cautions = {
         num: _cautions(memory, warned.get(memory.id, ()), items, short, plan.now, terse=terse)
@@ -230,10 +232,11 @@ def _once(nums: Sequence[int], memories: dict[int, Memory]) -> list[int]:
 
 
 def _item(
-    memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int, solved: Memory | None
-) -> BriefItem:
-    """Return a memory on one line, with what `solved` it; of a long one the part that is about the message."""
-    content, cut = excerpt(memory.content, words, limit)
+    memory: Memory, entry: Entry, short: str, words: frozenset[str], limit: int, now: int, part: str,
+    solved: Memory | None,
+) -> BriefItem:  # fmt: skip
+    """Return a memory on one line, with what `solved` it; of a long one the `part` that is about the message."""
+    content, cut = excerpt(memory.content, words, limit, part)
     confidence = adjust.confidence_of(memory, now)
     return BriefItem(
         id=memory.id, short=short, kind=memory.kind, content=content, cut=cut,

@@ -225,7 +225,9 @@ def read_by_judge(
             break
         also = [candidates.also_said.get(i, ()) for i in some]
         before = [ended(store, candidates, candidates.before.get(i, ())) for i in some]
-        texts = passages(plan.query, candidates.memories(store, some), also, before)
+        memories = candidates.memories(store, some)
+        told = [candidates.part_of(i, memory.content, plan.query) for i, memory in zip(some, memories, strict=True)]
+        texts = passages(plan.query, memories, also, before, told)
         try:
             read |= dict(zip(some, judge.scores([nearest(asked, text) for text in texts], texts), strict=True))
         except EmbedderUnavailable as error:
@@ -238,14 +240,14 @@ def read_by_judge(
 
 def passages(
     query: str, memories: Sequence[Memory], also_said: Iterable[Iterable[Told]] = repeat(()),
-    before: Iterable[Iterable[Told]] = repeat(()),
+    before: Iterable[Iterable[Told]] = repeat(()), told: Iterable[str] = repeat(""),
 ) -> list[str]:  # fmt: skip
     """Return what the judge reads of each memory: the part nearest to the question, with its key, its topics, the
     metadata that the question names, what it replaced (`before`) and why, and who said it. `also_said`: what was merged
     into each."""
     words, texts = words_of(query), []
-    for memory, others, replaced in zip(memories, also_said, before, strict=False):
-        whole = "\n".join([memory.content, *(other[1] for other in others)])
+    for memory, others, replaced, part in zip(memories, also_said, before, told, strict=False):
+        whole = "\n".join([part or memory.content, *(other[1] for other in others)])
         named = [label for label in labels(memory.metadata) if not words.isdisjoint(words_of(label))]
         named += [f"before: {'; '.join(parts)}" for _, *parts in replaced]
         text = searchable(excerpt(whole, words, PASSAGE)[0], memory.key, (*memory.topics, *named))

@@ -18,6 +18,7 @@ from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..rank import constants as C
 from ..store.records import EmbedderRow
 from ..text.describe import LATIN, latin_share, with_grams
+from ..text.excerpt import LONG
 from ..vectors.calibration import TEXTS, calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import SECONDS_FOR_WORDS, Plan
@@ -170,7 +171,7 @@ class SemanticSearch:
         for row in self._store.vectors.embedders()[1:]:
             if row.fingerprint == self.load().fingerprint:
                 if not self._store.vectors.missing(row.num, limit=1):
-                    self._store.vectors.activate(row.num)
+                    self._store.vectors.activate(row.num, long=LONG)
                 return
 
     def index(self, row: EmbedderRow) -> VectorIndex:
@@ -215,12 +216,14 @@ class SemanticSearch:
         search, where = self._store.search, plan.where
         once = search.once_in(where)
         scopes = None if once or where.scopes is None else search.scope_numbers(where.scopes)
-        scan = index.search(query, scopes=scopes, deadline=deadline)
+        calibration = calibration_of(row)
+        chance = C.PARTS_BY_CHANCE * calibration.stretch
+        scan = index.search(query, scopes=scopes, deadline=deadline, chance=chance)
         if once:
             scan.restrict([row[0] for row in self._store.database.rows(f"{once} AND body IS NOT NULL")])
         scan.complete = scan.complete and whole
         scan.understood = latin_share(plan.query) if embedder.latin_only else 1.0
-        scan.calibration = calibration_of(row)
+        scan.calibration = calibration
         return scan
 
     def _no_vector(self, plan: Plan) -> None:

@@ -79,7 +79,7 @@ class VectorChunk(NamedTuple):
     used: int  # slots in use, from the first
     codes: bytes  # used x dimensions int8
     scales: bytes  # used x float32: vector = code * scale
-    text_ids: bytes  # used x int64; 0 = empty slot
+    text_ids: bytes  # used x int64: the text, and from bit 32 on which part of it; 0 = empty slot
     scopes: bytes  # used x int32
 
 
@@ -97,14 +97,18 @@ class EmbedderRow(NamedTuple):
 
 
 class NewVector(NamedTuple):
-    """A vector to store for a text: float16 for rescoring, int8 code and its scale for scanning."""
+    """A vector to store for a text: float16 for rescoring, int8 code and its scale for scanning. `part`: 0 of its
+    beginning, from 1 on of a part of a long text."""
 
     text_id: int
     exact: bytes
     code: bytes
     scale: float
+    part: int = 0
 
 
+# Jobs that make vectors of the parts of long texts.
+PARTS = "parts"
 # The error of a job that was given back through no fault of its own.
 INTERRUPTED = "interrupted"
 

@@ -8,6 +8,7 @@ meaningful word in common is chance ("commit this" and a note on commits); two, 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,6 +16,10 @@ from functools import lru_cache
 from .describe import STEM, grams, inflected
 from .lexicon import FUNCTION_WORDS
 
+# A text of more characters, which the embedder does not read to its end, is found by its parts too, of about PART
+# characters each, longer ones where there would be too many.
+LONG, PART, MOST_PARTS = 800, 400, 100
+_SENTENCE = r"(?<=[.!?…])\s+|(?<=[。！？])|\n"
 # Characters of a very long text that are looked at.
 LOOKED_AT = 50_000
 _WORD = re.compile(r"\w{3,}")
@@ -38,16 +43,36 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(map(str.casefold, _WORD.findall(text[:LOOKED_AT])))
 
 
-def excerpt(text: str, words: frozenset[str], limit: int) -> tuple[str, bool]:
+def excerpt(text: str, words: frozenset[str], limit: int, part: str = "") -> tuple[str, bool]:
     """Return one line of at most `limit` characters, and whether something was left out.
 
-    Of a longer text the passage with most of `words`; the first of equals. Linear.
+    Of a longer text the passage with most of `words`, within a `part` of it if one is given; the first of equals.
+    Linear.
     """
-    line = one_line(text[: LOOKED_AT + 1])
-    if len(line) <= limit and len(text) <= LOOKED_AT:
-        return line, False
-    start, part = _part(line[:LOOKED_AT], words, max(1, limit - 2))
-    return ("…" if start else "") + part + "…", True
+    whole = part or text
+    line = one_line(whole[: LOOKED_AT + 1])
+    if len(line) <= limit - 2 * bool(part) and len(whole) <= LOOKED_AT:
+        return (f"…{line}…", True) if part else (line, False)
+    start, line = _part(line[:LOOKED_AT], words, max(1, limit - 2))
+    return ("…" if start or part else "") + line + "…", True
+
+
+def sections(text: str) -> list[str]:
+    """Return the parts of a long text, neighbouring sentences and lines; none of another text."""
+    if len(text) <= LONG:
+        return []
+    ends = [match.end() for match in re.finditer(_SENTENCE, text)]
+    bounds = [0]
+    for end in [*ends, len(text)]:
+        while end - bounds[-1] > PART:  # no sentence
+            space = text.rfind(" ", bounds[-1] + PART // 2, bounds[-1] + PART) + 1
+            bounds.append(space or bounds[-1] + PART)
+        bounds.append(end)
+    count = min(MOST_PARTS, -(-len(text) // PART))
+    parts = [""] * count
+    for start, end in itertools.pairwise(bounds):  # into the part that its middle lies in
+        parts[(start + end) * count // (2 * len(text) + 1)] += text[start:end]
+    return [part.strip() for part in parts if part.strip()]
 
 
 def passage(text: str, words: frozenset[str], limit: int) -> str:

@@ -32,8 +32,12 @@ class Calibration(NamedTuple):
         """Move cosines of a question with texts (n,) to the fitted scale."""
         if self == FITTED:
             return cosines
-        slope = (FITTED.related - FITTED.unrelated) / (self.related - self.unrelated)
-        return FITTED.unrelated + (cosines - self.unrelated) * slope
+        return FITTED.unrelated + (cosines - self.unrelated) / self.stretch
+
+    @property
+    def stretch(self) -> float:
+        """What a difference of 1 between two cosines with a question, on the fitted scale, is on the embedder's."""
+        return (self.related - self.unrelated) / (FITTED.related - FITTED.unrelated)
 
     def of_texts(self, cosine: Cosine) -> Cosine:
         """Move a cosine of two texts to the fitted scale; of the same text twice it is 1."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, StoreError
-from ..store.records import ALL, INTERRUPTED, EmbedderRow, Job
+from ..store.records import ALL, INTERRUPTED, PARTS, EmbedderRow, Job
 from ..text.describe import searchable
+from ..text.excerpt import LONG, sections
 from .embedder import StoreEmbedder
 from .index import encode_for_store
 
@@ -21,9 +22,11 @@ KIND = "embed"
 AGAIN = "embed again"
 # Texts that are put into a queue at once.
 QUEUED = 5_000
-# The job that follows when a text has its vector.
+# The job that follows when a text has its vector; and one more of a long text, whose parts get vectors of their own.
 THEN = "duplicates"
 BATCH = 64
+# Texts whose parts are read at once.
+LONG_BATCH = 8
 # A killed worker's jobs come back after this long; longer than a batch of long texts takes on a slow machine.
 LEASE_SECONDS = 120
 # Waits after a failure: 10 s, 20 s, 40 s ... and after this many attempts the job lies dead until someone looks.
@@ -56,7 +59,8 @@ def drain(
     while limit is None or done + failed < limit:
         at = clock.now()
         lease = at + LEASE_SECONDS * MICROSECONDS_PER_SECOND
-        size = BATCH if limit is None else min(BATCH, limit - done - failed)
+        batch = LONG_BATCH if kind == PARTS else BATCH
+        size = batch if limit is None else min(batch, limit - done - failed)
         jobs = store.jobs.lease(kind, limit=size, at=at, until=lease)
         if not jobs and not (missing and done and queue_missing(store, row, kind, at)):
             break
@@ -113,20 +117,30 @@ def run(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job]
 
 
 def _embed(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[Job], clock: Clock) -> int:
-    have = dict(store.vectors.exact(row.num, [job.subject for job in jobs]))
-    texts = [text for text in store.search.texts([job.subject for job in jobs]) if text[0] not in have]
+    kind, subjects = jobs[0].kind, [job.subject for job in jobs]
+    every, have = store.search.texts(subjects), dict(store.vectors.exact(row.num, subjects))
+    if kind == PARTS:
+        texts = [
+            (num, number, searchable(part, key, [topics or ""]))
+            for num, text, key, topics in every
+            for number, part in enumerate(sections(text), 1)
+        ]
+    else:
+        texts = [(num, 0, searchable(text, key, [topics or ""])) for num, text, key, topics in every if num not in have]
     if texts:
-        vectors = embedder.embed_passages([searchable(text, key, [topics or ""]) for _, text, key, topics in texts])
+        nums, parts, read = zip(*texts, strict=True)
+        vectors = embedder.embed_passages(read)
         if vectors.shape != (len(texts), row.dimensions):
             # No text's fault: one by one, a single vector for all would pass for that of each.
             raise WrongShape(
                 f"{embedder.name}: embed_passages gave an array of shape {vectors.shape} for {len(texts)} texts, where"
                 f" {(len(texts), row.dimensions)} belongs"
             )
-        made = encode_for_store([text[0] for text in texts], vectors)
-        if jobs[0].kind == KIND:
-            store.vectors.add(row.num, made, done=[job.subject for job in jobs], then=THEN, at=clock.now())
+        made = encode_for_store(nums, vectors, parts)
+        if kind == KIND:
+            then = {THEN: subjects, PARTS: [num for num, text, *_ in every if len(text) > LONG]}
+            store.vectors.add(row.num, made, done=subjects, then=then, at=clock.now())
             return len(jobs)
         store.vectors.add(row.num, made)
-    store.jobs.finish(jobs[0].kind, [job.subject for job in jobs])
+    store.jobs.finish(kind, subjects)
     return len(jobs)

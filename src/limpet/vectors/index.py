@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,15 +44,15 @@ def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return codes, scales.astype(np.float32)
 
 
-def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray) -> list[NewVector]:
+def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray, parts: Iterable[int] = repeat(0)) -> list[NewVector]:
     """Return each vector as the store keeps it. Raises ValueError for vectors that are not finite numbers."""
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds something that is no number")
     codes, scales = quantise(vectors)
     return [
-        NewVector(text_id, exact.tobytes(), code.tobytes(), scale)
-        for text_id, exact, code, scale in zip(
-            text_ids, vectors.astype(np.float16), codes, scales.tolist(), strict=True
+        NewVector(text_id, exact.tobytes(), code.tobytes(), scale, part)
+        for text_id, exact, code, scale, part in zip(
+            text_ids, vectors.astype(np.float16), codes, scales.tolist(), parts, strict=False
         )
     ]
 
@@ -112,12 +113,17 @@ class VectorIndex:
                     return False
             return True
 
-    def search(self, query: np.ndarray, *, scopes: Sequence[int] | None, deadline: float | None = None) -> SearchScan:
+    def search(
+        self, query: np.ndarray, *, scopes: Sequence[int] | None, deadline: float | None = None,
+        chance: float | None = None,
+    ) -> SearchScan:  # fmt: skip
         """Scan everything for a unit query vector (d,). `scopes`: find only in these.
 
-        `deadline`, on the monotonic clock: what was not scanned by then, the oldest, is not found.
+        `deadline`, on the monotonic clock: what was not scanned by then, the oldest, is not found. `chance`: a long
+        text is as near as the nearest of its parts, less this cosine for each e-fold of parts; None: as its beginning.
         """
         state = self._state
+        of_parts = _NO_PARTS if chance is None else state.parts.less(chance)
         codes, scale = quantise(query[None, :])
         closely = partial(state.scores, codes=codes[0], scale=float(scale[0]))
         bits = signs.signs_of(codes) if state.signs else None
@@ -134,19 +140,23 @@ class VectorIndex:
             else:
                 differing[start:end] = signs.differing(bits, state.signs[segment][:, part])
             end = start
-        parts = []
+        masks = []
         if state.filled != state.used:
-            parts.append(state.text_ids[: state.used] == 0)
+            masks.append((state.text_ids[: state.used] == 0) | (state.part[: state.used] > 0))
         if scopes is not None and not state.present <= set(scopes):
-            parts.append(~np.isin(state.scopes[: state.used], np.asarray(scopes, dtype=np.int32)))
+            masks.append(~np.isin(state.scopes[: state.used], np.asarray(scopes, dtype=np.int32)))
         if end:
-            parts.append(np.arange(state.used) < end)
-        hidden = np.logical_or.reduce(parts) if parts else None  # slots that must not be found
+            masks.append(np.arange(state.used) < end)
+        hidden = np.logical_or.reduce(masks) if masks else None  # slots that must not be found
         if bits is not None:
-            return SearchScan(self, query, state, closely, None, hidden, differing=differing, complete=not end)
+            near = of_parts.by_signs(differing)
+            return SearchScan(
+                self, query, state, closely, of_parts, None, hidden, differing=differing, near=near, complete=not end
+            )
         scores *= state.scales[: state.used] * scale[0]
         scores[:end] = np.nan
-        return SearchScan(self, query, state, closely, scores, hidden, complete=not end)
+        of_parts.fold(scores)
+        return SearchScan(self, query, state, closely, of_parts, scores, hidden, complete=not end)
 
 
 class _Arrays:
@@ -162,22 +172,25 @@ class _Arrays:
         self.signs: list[np.ndarray] = []  # of them; none while there are few
         self.scales = np.zeros(0, dtype=np.float32)
         self.text_ids = np.zeros(0, dtype=np.int32)
+        self.part = np.zeros(0, dtype=np.uint16)  # of the text; 0 = its beginning
         self.scopes = np.zeros(0, dtype=np.int32)
-        self.place = np.zeros(0, dtype=np.int32)  # the slot of each text; any value for a text that is not there
+        self.place = np.zeros(1, dtype=np.int32)  # the slot of each text; any value for a text that is not there
         self.used = 0
-        self.filled = 0  # slots in use that are not empty
+        self.filled = 0  # slots in use that are the beginning of a text
+        self._parts: _Parts | None = None
         self.present: frozenset[int] = frozenset()  # scopes
 
     def grown(self, blocks: int) -> _Arrays:
         """Return a copy with room for this many blocks, so that running searches keep theirs."""
         grown = copy(self)
+        grown._parts = None
         grown.codes = list(self.codes)
         while len(grown.codes) * SEGMENT < blocks * SLOTS:
             # Memory is taken when it is written to.
             grown.codes.append(np.zeros((SEGMENT, self.dimensions), dtype=np.int8))
         if blocks * SLOTS >= signs.FROM and signs.possible(self.dimensions):
             grown.signs = [*self.signs, *(signs.signs_of(codes) for codes in grown.codes[len(self.signs) :])]
-        for name in ("scales", "text_ids", "scopes"):
+        for name in ("scales", "text_ids", "part", "scopes"):
             setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
         return grown
 
@@ -192,15 +205,26 @@ class _Arrays:
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
         text_ids = np.zeros(SLOTS, dtype=np.int32)
-        text_ids[:used] = np.frombuffer(chunk.text_ids, dtype="<i8")
-        self.filled += int(np.count_nonzero(text_ids)) - int(np.count_nonzero(self.text_ids[start:stop]))
+        packed = np.frombuffer(chunk.text_ids, dtype="<i8")
+        text_ids[:used] = packed & 0xFFFFFFFF
+        self.filled -= int(np.count_nonzero((self.text_ids[start:stop] > 0) & (self.part[start:stop] == 0)))
         self.text_ids[start:stop] = text_ids
+        self.part[start:end] = packed >> 32
         self.used = max(self.used, end)
-        there = np.flatnonzero(text_ids)
+        there = np.flatnonzero((text_ids > 0) & (self.part[start:stop] == 0))
+        self.filled += len(there)
         if len(there):
             self.place = _longer(self.place, int(text_ids.max()) + 1)
             self.place[text_ids[there]] = start + there
             self.present |= set(self.scopes[start + there].tolist())
+
+    @property
+    def parts(self) -> _Parts:
+        if self._parts is None:
+            slots = np.flatnonzero(self.part[: self.used])
+            owners = self.slots_of(self.text_ids[slots])
+            self._parts = _Parts(slots[owners >= 0], owners[owners >= 0])
+        return self._parts
 
     def scores(self, slots: np.ndarray, codes: np.ndarray, scale: float) -> np.ndarray:
         """Return approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
@@ -221,8 +245,56 @@ class _Arrays:
         if not self.used:
             return np.full(len(wanted), -1)
         at = self.place.take(wanted, mode="clip")
-        slots: np.ndarray = np.where((at < self.used) & (self.text_ids.take(at) == wanted), at, -1)
+        held = (at < self.used) & (self.text_ids.take(at) == wanted) & (self.part.take(at) == 0)
+        slots: np.ndarray = np.where(held, at, -1)
         return slots
+
+
+class _Parts:
+    """The parts of long texts among some slots. A text is as near as its beginning or as its nearest part, less what
+    that is nearer by chance: the more parts there are, the more."""
+
+    def __init__(self, slots: np.ndarray, owners: np.ndarray, chance: np.ndarray | None = None) -> None:
+        """Take the slots of parts, those of their texts' beginnings, and what each text loses, in their order."""
+        order = np.lexsort((slots, owners))
+        self.slots = slots[order]
+        self.owners, self.starts, self.counts = np.unique(owners[order], return_index=True, return_counts=True)
+        self.chance = np.log(self.counts, dtype=np.float32) if chance is None else chance
+
+    def less(self, chance: float) -> _Parts:
+        """Return them with what is lost for each e-fold of parts."""
+        parts = copy(self)
+        parts.chance = np.float32(chance) * self.chance
+        return parts
+
+    def fold(self, scores: np.ndarray) -> None:
+        """Raise each text's score, in place, to that of its nearest part."""
+        if len(self.owners):
+            nearest = np.fmax.reduceat(scores[self.slots], self.starts) - self.chance
+            scores[self.owners] = np.fmax(scores[self.owners], nearest)
+
+    def by_signs(self, differing: np.ndarray) -> _Parts:
+        """Lower each text's count of signs, in place, to that of its part with the fewest, and return these parts."""
+        if not len(self.owners):
+            return self
+        packed = np.minimum.reduceat(differing[self.slots].astype(np.int64) << 32 | self.slots, self.starts)
+        differing[self.owners] = np.minimum(differing[self.owners], packed >> 32)
+        return _Parts(packed & 0xFFFFFFFF, self.owners, self.chance)
+
+    def joined(self, slots: np.ndarray) -> tuple[np.ndarray, _Parts]:
+        """Return slots, in rising order, with those of their parts, and these parts by places in what is returned."""
+        held = np.flatnonzero(np.isin(self.owners, slots))
+        if not len(held):
+            return slots, _NO_PARTS
+        counts = self.counts[held]
+        first = np.repeat(self.starts[held] - counts.cumsum() + counts, counts)
+        parts = self.slots[first + np.arange(len(first))]
+        every = np.union1d(slots, parts)
+        owners = every.searchsorted(np.repeat(self.owners[held], counts))
+        return every, _Parts(every.searchsorted(parts), owners, self.chance[held])
+
+
+_NO_PARTS = _Parts(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def _longer(array: np.ndarray, length: int) -> np.ndarray:
@@ -240,26 +312,29 @@ class SearchScan:
 
     def __init__(
         self, index: VectorIndex, query: np.ndarray, state: _Arrays, closely: Callable[[np.ndarray], np.ndarray],
-        scores: np.ndarray | None, hidden: np.ndarray | None, *, differing: np.ndarray | None = None,
-        complete: bool = True,
+        parts: _Parts, scores: np.ndarray | None, hidden: np.ndarray | None, *, differing: np.ndarray | None = None,
+        near: _Parts | None = None, complete: bool = True,
     ) -> None:  # fmt: skip
-        """Begin with the best. `closely`: computes approximate cosines of some slots; `scores`: those of all, or None
-        to use the slots with the fewest `differing` signs."""
+        """Begin with the best. `closely`: computes approximate cosines of some slots; `parts`: that count; `scores`:
+        of all texts by their slots, or None to use the slots with the fewest `differing` signs, and of parts those
+        `near` by these."""
         self.complete = complete  # False: the deadline came first
         self.understood = 1.0  # share of the query that the embedder knows: a factor of its cosines
         self.calibration = FITTED  # of the embedder
         self._index, self._query = index, query
         self._read: dict[int, bytes | None] = {}  # exact vectors
-        self._closely, self._state = closely, state
+        self._closely, self._parts, self._state = closely, parts, state
         slots = np.arange(state.used) if hidden is None else np.flatnonzero(~hidden)
         # How closely some are looked at does not depend on how many others are hidden.
-        self._scores, self._differing = scores, None if len(slots) < signs.FROM else differing
+        few = len(slots) + len(parts.slots) < signs.FROM
+        self._scores, self._differing = scores, None if few else differing
+        self._near = parts if few or near is None else near
         self._take_from(slots)
 
     def _take_from(self, slots: np.ndarray) -> None:
         self._seen = slots
         self._slots = slots = slots if self._differing is None else slots[signs.nearest(self._differing[slots])]
-        self._left = self._closely(slots) if self._scores is None else self._scores[slots]
+        self._left = self._close(slots, self._near) if self._scores is None else self._scores[slots]
         self._ordered: list[int] = []
         self._taken = 0
 
@@ -293,9 +368,28 @@ class SearchScan:
         else:
             order = slots[there].argsort()
             some = np.empty(len(order), dtype=np.float32)
-            some[order] = self._closely(slots[there][order])
+            some[order] = self._close(slots[there][order], self._parts)
             scores[there] = some
         return scores
+
+    def _close(self, slots: np.ndarray, parts: _Parts) -> np.ndarray:
+        every, among = parts.joined(slots)
+        cosines = self._closely(every)
+        among.fold(cosines)
+        return cosines[every.searchsorted(slots)]
+
+    def has_parts(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
+        """Return whether each text is compared by its parts too. bool (n,)."""
+        return np.isin(self._state.slots_of(text_ids), self._parts.owners)
+
+    def part_of(self, text_id: int) -> int:
+        """Return the part of a long text that is nearest, from 1 on; 0 of a text that has none."""
+        slot = self._state.slots_of([text_id])
+        every, among = self._parts.joined(slot)
+        if not len(among.slots):
+            return 0
+        parts = every[among.slots]
+        return int(self._state.part[parts[self._closely(parts).argmax()]])
 
     def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of the texts that have a vector, and the vectors as stored, float32 (n, dimensions). Each
@@ -318,6 +412,8 @@ class SearchScan:
         count = len(scores)
         order = np.where(np.isnan(scores), -np.inf, scores)
         best = np.argpartition(order, count - exact)[count - exact :] if exact < count else np.arange(count)
+        # Of a long text only the codes are read.
+        best = best[~self.has_parts(np.asarray(text_ids)[best])]
         there, matrix = self.exact(np.asarray(text_ids)[best])
         if len(there):
             scores[best[there]] = matrix @ self._query

@@ -58,8 +58,8 @@ def _is_due(context: Context) -> bool:
     store, now = context.store, context.now()
     if is_url(store.path) or not os.path.exists(store.path) or store.read_only:  # noqa: PTH110
         return False
-    waits = store.jobs.backlog("embed", now, most=1) or store.jobs.backlog("duplicates", now, most=1)
-    return waits > 0 and not is_served(address_of(store.path))
+    waits = any(store.jobs.backlog(kind, now, most=1) for kind in ("embed", "parts", "duplicates"))
+    return waits and not is_served(address_of(store.path))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
-from ..store.records import ALL
+from ..store.records import ALL, PARTS
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -41,7 +41,7 @@ def work(
         context.store.erasure.flush(0.0)
     try:
         from ..vectors.calibration import calibration_of
-        from ..vectors.embed import AGAIN, drain
+        from ..vectors.embed import AGAIN, LONG_BATCH, drain
         from .checks import Checks
     except ImportError as error:
         from ..recall.semantic import cannot_load
@@ -53,6 +53,9 @@ def work(
     # Of what was stored beside another embedder some may have vectors of that one alone.
     missing = row.state == "active" and len(store.vectors.embedders()) > 1
     report = drain(store, embedder, row, context.clock, limit=limit, progress=progress, missing=missing)
+    # A long text takes as long as some other texts.
+    few = None if limit is None else -(-(limit - report.done - report.failed) // LONG_BATCH)
+    report = _both(report, drain(store, embedder, row, context.clock, kind=PARTS, limit=few, progress=progress))
     begun = not only_vectors and store.jobs.backlog(AGAIN, ALL, most=1) > 0
     successor = semantic.successor() if begun else None
     if successor is not None:

@@ -158,8 +158,8 @@ def _fitting(items: Sequence[Item], message: str, read: int) -> list[Item]:
 
 
 def item_text(item: Item) -> str:
-    """Return the words of a memory: its text, topics and key."""
-    return " ".join((item.content, *item.topics, item.key or ""))
+    """Return the words of a memory: its text, or the part that is about the message, topics and key."""
+    return " ".join((item.part or item.content, *item.topics, item.key or ""))
 
 
 def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]], list[str]]) -> Iterator[Line]:
@@ -171,7 +171,8 @@ def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]]
         stale = _STALE.get(memory.source_state or "", "")
         doubt = f" | {DOUBTFUL}" if memory.confidence_word == DOUBTFUL else ""
         head = f"- [{id} | {word(memory.kind, KINDS)} | from {source} | {day(memory.valid_from_us)}{stale}{doubt}]"
-        text = plain_line(valued(memory.key, memory.content), ITEM_CHARACTERS)
+        part = getattr(memory, "part", "")
+        text = plain_line(valued(memory.key, f"…{part}" if part else memory.content), ITEM_CHARACTERS)
         solution = getattr(memory, "resolved_by", None)  # of a result
         if solution and not any_reads_like_instruction(solution[1]):
             text += f" | solved on {solution[2]}: {plain_line(solution[1], ITEM_CHARACTERS)}"

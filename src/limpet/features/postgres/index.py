@@ -63,7 +63,7 @@ class PostgresIndex:
         con.execute(_CHUNK_CHANGED, (num,))
         con.execute(
             "UPDATE slot SET code = decode(repeat('00', length(code)), 'hex'), scale = decode(repeat('00', 4), 'hex'),"
-            " exact = '', scope = 0, body = 0 WHERE body = ?",
+            " exact = '', scope = 0, body = 0, part = 0 WHERE body = ?",
             (num,),
         )
 

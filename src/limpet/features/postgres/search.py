@@ -29,11 +29,14 @@ from .index import LATER, PostgresTokenizer
 
 _CHUNK = (
     "SELECT c.version, c.used, string_agg(s.code, ''::bytea ORDER BY s.slot),"
-    " string_agg(s.scale, ''::bytea ORDER BY s.slot), array_agg(s.body ORDER BY s.slot),"
+    " string_agg(s.scale, ''::bytea ORDER BY s.slot),"
+    " array_agg(s.body | (CAST(s.part AS bigint) << 32) ORDER BY s.slot),"
     " array_agg(s.scope ORDER BY s.slot) FROM chunk c JOIN slot s ON s.embedder = c.embedder AND s.chunk = c.num"
     " WHERE c.num = ? GROUP BY c.version, c.used"
 )
-_SLOT = "INSERT INTO slot (embedder, chunk, slot, body, scope, code, scale, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_SLOT = (
+    "INSERT INTO slot (embedder, chunk, slot, body, part, scope, code, scale, exact) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _TEXT = "SELECT num, content, topics, labels, dates, scope, grams FROM body WHERE num IN (SELECT value FROM carray(?))"
 # A list as one row: a row for each text would be slower to unpack here.
 _PACKED = """string_agg(int8send(body), ''::bytea ORDER BY body) AS bodies,
@@ -254,7 +257,7 @@ class PostgresVectors(Vectors):
         ).get
         places = zip(range(used, CHUNK_SLOTS), vectors, scopes)  # noqa: B905
         slots = [
-            (embedder, chunk, slot, vector.text_id, scope, vector.code, struct.pack("<f", vector.scale), vector.exact)
-            for slot, vector, scope in places
+            (embedder, chunk, slot, v.text_id, v.part, scope, v.code, struct.pack("<f", v.scale), v.exact)
+            for slot, v, scope in places
         ]
         con.executemany(_SLOT, slots)

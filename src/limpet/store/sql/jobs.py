@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ...model.ids import short_id
 from ...model.memory import GLOBAL_SCOPE
-from ..records import ALL, INTERRUPTED, OBJECTION, Job, Proposal, Relation
+from ..records import ALL, INTERRUPTED, OBJECTION, PARTS, Job, Proposal, Relation
 from .memories import scope_list
 from .statements import statements
 from .store import Connection, Database, Repository
@@ -159,7 +159,7 @@ def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> N
 
 def forget(con: Connection, body: int) -> None:
     """Remove a text's jobs. A later text with its number must wait like any new one."""
-    con.execute("DELETE FROM job WHERE kind = ? AND subject = ?", (EMBED, body))
+    con.execute("DELETE FROM job WHERE kind IN (?, ?) AND subject = ?", (EMBED, PARTS, body))
     con.execute("UPDATE taken SET through = min(through, (SELECT coalesce(max(num), 0) FROM body))")
 
 
@@ -173,7 +173,7 @@ def refill(con: Connection) -> None:
     con.execute(
         "DELETE FROM job WHERE kind = ? AND EXISTS (SELECT 1 FROM embedder)"
         " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
-        " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject))",
+        " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject AND v.part = 0))",
         (EMBED,),
     )
 

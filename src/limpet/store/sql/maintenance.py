@@ -50,7 +50,7 @@ _CHECKS = (
      "SELECT count(*) FROM vector v WHERE NOT EXISTS (SELECT 1 FROM body b WHERE b.num = v.body)"),
     ("vectors", "texts with neither a vector nor a job to make one",
      "SELECT count(*) FROM body b WHERE b.num <= (SELECT through FROM taken)"
-     " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.body = b.num)"
+     " AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.body = b.num AND v.part = 0)"
      " AND NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = 'embed' AND j.subject = b.num)"),
     ("vectors", "texts to come that the queue would pass over",
      "SELECT max(0, through - (SELECT coalesce(max(num), 0) FROM body)) FROM taken"),

@@ -11,7 +11,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 
 import apsw
@@ -20,7 +20,7 @@ from ...model.errors import BadInput, StoreError
 from ...model.memory import Filter
 from ..heap import give_back
 from ..lexical import NO_FORMS, Forms
-from ..records import ALL, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
+from ..records import ALL, PARTS, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
 from .jobs import EMBED
 from .memories import scope_list
 from .statements import statements
@@ -51,7 +51,7 @@ _NEWEST_CHUNK = "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DES
 # Those of some texts that exist and have no vector of an embedder yet, and their scopes.
 _WITHOUT = (
     "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
-    " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num)"
+    " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num AND v.part = ?3)"
     " AND EXISTS (SELECT 1 FROM embedder e WHERE e.num = ?2)"  # else another one took over meanwhile
 )
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
@@ -274,13 +274,19 @@ class Vectors(Repository, ABC):
             con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*calibration, num))
             return next(row for row in self.embedders() if row.num == num)
 
-    def activate(self, num: int) -> None:
-        """Make one embedder the active one and forget the vectors of all others."""
+    def activate(self, num: int, *, long: int = ALL) -> None:
+        """Make one embedder the active one and forget the vectors of all others. Texts of more than `long` characters
+        wait for vectors of their parts."""
         with self._database.writing() as con:
             con.execute("UPDATE embedder SET state = 'active' WHERE num = ?", (num,))
             con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
             con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
             con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
+            con.execute(
+                "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body WHERE length(content) > ?"
+                " ON CONFLICT DO NOTHING",
+                (PARTS, long),
+            )
 
     def missing(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
         """Return texts that have no vector of an embedder, in order."""
@@ -292,17 +298,18 @@ class Vectors(Repository, ABC):
         vectors: Sequence[NewVector],
         *,
         done: Sequence[int] = (),
-        then: str | None = None,
+        then: Mapping[str, Sequence[int]] | None = None,
         at: int = 0,
     ) -> int:
-        """Store vectors of texts that are still there; in the same transaction the embedding jobs of the texts `done`
-        end, and the jobs `then` about them begin. Returns how many were stored."""
+        """Store vectors of texts that are still there: of their beginnings, or of all their parts. In the same
+        transaction the embedding jobs of the texts `done` end, and the jobs `then` begin: of each kind about some
+        texts. Returns how many were stored."""
         with self._database.writing() as con:
-            of_text = {vector.text_id: vector for vector in vectors}
-            fresh, scopes = [], []
-            for num, scope in con.execute(_WITHOUT, (self._database.numbers(of_text), embedder)).fetchall():
-                fresh.append(of_text[num])
-                scopes.append(int(scope[1:]))
+            first = min((vector.part for vector in vectors), default=0)
+            texts = self._database.numbers({vector.text_id for vector in vectors})
+            scope_of = dict(con.execute(_WITHOUT, (texts, embedder, first)).fetchall())
+            fresh = [vector for vector in vectors if vector.text_id in scope_of]
+            scopes = [int(scope_of[vector.text_id][1:]) for vector in fresh]
             start = 0
             while start < len(fresh):
                 chunk, used = con.execute(_NEWEST_CHUNK, (embedder,)).fetchone() or (0, CHUNK_SLOTS)
@@ -312,8 +319,8 @@ class Vectors(Repository, ABC):
                 self._put(con, chunk, used, fresh[start:end], scopes[start:end])
                 start = end
             self._store.jobs.finish(EMBED, done)
-            if then is not None:
-                self._store.jobs.enqueue(then, done, at)
+            for kind, subjects in (then or {}).items():
+                self._store.jobs.enqueue(kind, subjects, at)
         self._database.loaded(len(fresh))
         return len(fresh)
 

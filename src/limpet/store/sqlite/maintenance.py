@@ -135,7 +135,7 @@ def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list
     import numpy as np
 
     wrong = 0
-    rows = con.execute("SELECT chunk, slot, body, exact FROM vector WHERE embedder = ?", (embedder,))
+    rows = con.execute("SELECT chunk, slot, body | (part << 32), exact FROM vector WHERE embedder = ?", (embedder,))
     stored = {(chunk, slot): (body, exact) for chunk, slot, body, exact in rows}
     chunks = con.execute("SELECT num, used, codes, scales, bodies FROM chunk WHERE embedder = ?", (embedder,))
     for num, used, codes, scales, bodies in chunks:

@@ -142,8 +142,8 @@ CREATE TRIGGER body_updated AFTER UPDATE ON body BEGIN
   VALUES (new.num, new.content, new.topics, new.labels, new.dates, new.scope, new.grams);
 END;
 
--- Vectors: one float16 row a part of a text for exact scores, and chunks of 1,024 int8 codes for scanning. A text has one
--- part, 0.
+-- Vectors: float16 rows for exact scores, and chunks of 1,024 int8 codes for scanning. Part 0 of a text is its beginning;
+-- a long one has more. A chunk has the number of the part in a body's upper 32 bits.
 CREATE TABLE embedder (
   num INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
   dimensions INTEGER NOT NULL, state TEXT NOT NULL,

@@ -248,11 +248,12 @@ class SqliteVectors(Vectors):
         self, con: apsw.Connection, chunk: int, used: int, vectors: Sequence[NewVector], scopes: Sequence[int]
     ) -> None:
         count = len(vectors)
-        text_ids, exact, codes, scales = zip(*vectors, strict=True)
+        text_ids, exact, codes, scales, parts = zip(*vectors, strict=True)
+        packed = (text_id | part << 32 for text_id, part in zip(text_ids, parts, strict=True))
         columns = (
             ("codes", b"".join(codes)),
             ("scales", struct.pack(f"<{count}f", *scales)),
-            ("bodies", struct.pack(f"<{count}q", *text_ids)),
+            ("bodies", struct.pack(f"<{count}q", *packed)),
             ("scopes", struct.pack(f"<{count}i", *scopes)),
         )
         for column, data in columns:
@@ -261,7 +262,7 @@ class SqliteVectors(Vectors):
                 blob.write(data)
         con.execute("UPDATE chunk SET used = used + ?, version = version + 1 WHERE num = ?", (count, chunk))
         con.executemany(
-            "INSERT INTO vector (embedder, body, chunk, slot, exact)"
-            " VALUES ((SELECT embedder FROM chunk WHERE num = ?2), ?1, ?2, ?3, ?4)",
-            zip(text_ids, repeat(chunk), range(used, used + count), exact, strict=False),
+            "INSERT INTO vector (embedder, body, chunk, slot, exact, part)"
+            " VALUES ((SELECT embedder FROM chunk WHERE num = ?2), ?1, ?2, ?3, ?4, ?5)",
+            zip(text_ids, repeat(chunk), range(used, used + count), exact, parts, strict=False),
         )
