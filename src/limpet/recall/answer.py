@@ -262,13 +262,23 @@ def _parts(
     if not then[2].order and (end := timed.where.until):  # what began then may have been replaced since
         timed = replace(timed, where=replace(timed.where, as_of=min(plan.at, end - 1)))
         then = ranked(timed)
+    whole = ranked(plan)
+    if _held_then(store, timed.where, *whole[1:]):
+        return plan, [whole]
     if len(then[2].order) >= plan.k:
         return timed, [then]
-    whole = ranked(plan)
     if not then[2].order:
         return timed, [whole]
     _put_below(*then[1:], *whole[1:])
     return timed, [then, whole]
+
+
+def _held_then(store: Store, time: Filter, candidates: Candidates, ranking: Ranking) -> bool:
+    """Return whether the first result held in a time that it did not begin in, and has ended: "what did it cost last
+    year?" asks for no event."""
+    first = candidates.memories(store, ranking.order[:1])
+    ends = [memory.valid_to_us for memory in first if memory.valid_from_us < (time.since or 0)]
+    return any(end is not None and end > (time.since or 0) for end in ends)
 
 
 def _put_below(upper: Candidates, first: Ranking, lower: Candidates, second: Ranking) -> None:
