@@ -42,7 +42,7 @@ TALK, TALK_FROM, TALK_WORDS = "small talk or order", 0.97, 3
 REASONS[TALK] = "It is small talk, a question or an order of the moment, and nothing in it lasts."
 # Probability of any rule from which a sentence is refused; and from which one of the user's is, or one beside others
 # that may stay. Chosen on the tuning half of tests/quality/bias_sentences.jsonl.
-REFUSED_FROM, CLEARLY_FROM = 0.65, 0.9
+REFUSED_FROM, CLEARLY_FROM = 0.6, 0.9
 # What an agent labels or infers is no less wrong for what stands beside it.
 ALONE = frozenset({"inferred status", "personality label"})
 # Longer texts are documents and transcripts, and of more than a few sentences some always say what lasts.

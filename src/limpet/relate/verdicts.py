@@ -34,8 +34,8 @@ LIKELY_FROM, SURE_FROM = 1.9, 4.5
 # Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; and of what they share
 # of their word pieces beyond SHARED: where a single word differs, the reader does not always see which. Chosen on
 # tests/quality/rewordings.jsonl and streams of facts (docs/log.md).
-READ, BEYOND, OFFSET = 0.58, -3.0, -1.67
-SHARED = 0.45
+READ, BEYOND, OFFSET = 0.58, -3.0, -1.76
+SHARED = 0.4
 # Log-odds of `same` from which a pair is read the other way round too.
 BACK_FROM = -1.5
 # By how much `resolves` must be ahead: of what it says nobody is asked.

@@ -51,7 +51,7 @@ RECORDS = frozenset({"episode"})
 MAX_SOURCE_CHARACTERS = 2_000
 # Why a plain statement of one or two words is an episode ("done", "see above"), and the probability from which one of
 # two is, measured as the content policy measures talk: chosen on tests/quality/short_statements.jsonl (docs/log.md).
-SAYS_NOTHING, NOTHING_FROM = "says nothing by itself", 0.94
+SAYS_NOTHING, NOTHING_FROM = "says nothing by itself", 0.92
 FIELDS = frozenset(
     {"content", "kind", "topics", "key", "importance", "pin", "valid_from", "valid_to", "source", "origin", "session",
      "speaker", "because", "metadata", "id", "confidence", "scope", "anyway"}
