@@ -12,6 +12,7 @@ import limpet
 from limpet.recall.pack import wording
 from limpet.relate.verdicts import verdicts
 from limpet.text.lexicon import content
+from limpet.vectors.embedder import load_embedder
 from limpet.vectors.reader import Reader
 
 from .halves import is_held_back, read
@@ -23,12 +24,13 @@ FOLDED = read("folded_pairs.jsonl")
 @pytest.fixture(scope="module")
 def same():
     """Tells of rows whether their two texts take one place: by their words, or as the reader takes them."""
-    reader = Reader()
+    reader, embedder = Reader(), load_embedder("limpet")
 
     def tell(rows):
+        first, other = (embedder.embed_passages([row[side] for row in rows]) for side in "ab")
         shared = [reader.shared(row["a"], row["b"]) for row in rows]
         pairs = [(row["a"], row["b"]) for row in rows]
-        read_as = verdicts(reader, pairs, shared)
+        read_as = verdicts(reader, pairs, (first * other).sum(axis=1).tolist(), shared)
         return [
             wording(row["a"]) == wording(row["b"]) or (found is not None and found.relation == "same")
             for row, found in zip(rows, read_as, strict=True)

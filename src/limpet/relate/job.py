@@ -12,6 +12,7 @@ from ..model.ids import IdSource, parse_id
 from ..model.memory import Filter, Memory
 from ..store.records import Candidate, Proposal, Relation
 from ..text.describe import searchable
+from ..vectors.calibration import Calibration, calibration_of
 from ..vectors.judge import shared
 from ..vectors.reader import Reader
 from .pairs import in_order, may_relate, statement
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from ..store import Store
     from ..vectors.index import VectorIndex
 
-# A pair (older, newer); and with the reader's verdict.
-Pair = tuple[Memory, Memory]
+# A pair (older, newer) with the cosine of both; and with the reader's verdict.
+Pair = tuple[Memory, Memory, float]
 Read = tuple[Memory, Memory, Verdict]
 # The nearest texts that are looked at, those of them that are read at most, and the cosine that each needs.
 NEAREST, MOST_READ, NEAR = 40, 6, 0.2
@@ -32,8 +33,8 @@ PAIR_SECONDS = 0.06
 
 
 def relate(
-    store: Store, index: VectorIndex, reader: Reader, new: Sequence[tuple[Candidate, Memory]],
-    vectors: dict[int, np.ndarray], now: int,
+    store: Store, index: VectorIndex, calibration: Calibration, reader: Reader,
+    new: Sequence[tuple[Candidate, Memory]], vectors: dict[int, np.ndarray], now: int,
 ) -> None:  # fmt: skip
     """Read each new memory with what was stored before it and is near. Raises EmbedderUnavailable.
 
@@ -41,7 +42,7 @@ def relate(
     """
     pairs: list[Pair] = []
     for candidate, memory in new:
-        pairs += _near(store, index, candidate.text_id, memory, vectors[candidate.text_id], now)
+        pairs += _near(store, index, calibration, candidate.text_id, memory, vectors[candidate.text_id], now)
     _keep(store, reader, _read(reader, pairs), now)
     _weigh(store, [memory for _, memory in new])
 
@@ -68,7 +69,7 @@ def changed_by(
     (text_id,) = store.search.texts_of([parse_id(memory.id)])
     vector = embedder.embed_passages([searchable(memory.content, memory.key, memory.topics)])[0]
     read: list[Read] = []
-    for pair in _near(store, index, text_id, memory, vector, now):
+    for pair in _near(store, index, calibration_of(row), text_id, memory, vector, now):
         if time.monotonic() + PAIR_SECONDS > until:
             break
         read += _read(reader, [pair])
@@ -78,13 +79,13 @@ def changed_by(
 
 def _read(reader: Reader, pairs: Sequence[Pair]) -> list[Read]:
     """Read pairs (older, newer) in a language that the reader knows; return those with a verdict."""
-    pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair)]
+    pairs = [pair for pair in pairs if all(reader.reads(memory.content) for memory in pair[:2])]
     if not pairs:
         return []
-    texts = [(statement(older), statement(newer)) for older, newer in pairs]
-    shared = [reader.shared(older.content, newer.content) for older, newer in pairs]
-    links = verdicts(reader, texts, shared)
-    return [(older, newer, link) for (older, newer), link in zip(pairs, links, strict=True) if link]
+    texts = [(statement(older), statement(newer)) for older, newer, _ in pairs]
+    shared = [reader.shared(older.content, newer.content) for older, newer, _ in pairs]
+    links = verdicts(reader, texts, [cosine for *_, cosine in pairs], shared)
+    return [(older, newer, link) for (older, newer, _), link in zip(pairs, links, strict=True) if link]
 
 
 def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[Relation]:
@@ -112,14 +113,15 @@ def _keep(store: Store, reader: Reader, read: Sequence[Read], now: int) -> list[
 
 
 def _near(
-    store: Store, index: VectorIndex, text_id: int, memory: Memory, vector: np.ndarray, now: int
+    store: Store, index: VectorIndex, calibration: Calibration, text_id: int, memory: Memory, vector: np.ndarray,
+    now: int,
 ) -> list[Pair]:  # fmt: skip
     """Return pairs (older, newer) of a memory and those stored before it, the nearest first."""
     pairs = []
     for cosine, other in nearest(store, index, text_id, memory.scope, vector, now):
         before = (other.created_at_us, other.id) < (memory.created_at_us, memory.id)
         if cosine >= NEAR and before and may_relate(*(pair := in_order(other, memory))):
-            pairs.append(pair)
+            pairs.append((*pair, calibration.of_texts(cosine)))
     return pairs[:MOST_READ]
 
 

@@ -31,11 +31,12 @@ WEIGHS, WEIGHTY, WEIGHTY_FROM = "weighs", "What is important for somebody's heal
 # Log-odds of a change from which it is likely, and sure. Chosen by hand on the tuning half of
 # tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
 LIKELY_FROM, SURE_FROM = 1.9, 4.5
-# Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; and of what they share
-# of their word pieces beyond SHARED: where a single word differs, the reader does not always see which. Chosen on
-# tests/quality/rewordings.jsonl and streams of facts (docs/log.md).
-READ, BEYOND, OFFSET = 0.58, -3.0, -1.76
-SHARED = 0.4
+# Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; of the cosine of both,
+# up to CLOSE; of what they share of their word pieces beyond SHARED. Where a single word differs, the reader does not
+# see which ("below 80 %", "above 80 %"), and elsewhere what it takes for the same is often far apart in meaning. Chosen
+# on held-back training sets, streams and tests/quality/rewordings.jsonl (docs/log.md).
+READ, NEAR, BEYOND, OFFSET = 0.58, 4.0, -20.0, -3.6
+CLOSE, SHARED = 0.8, 0.45
 # Log-odds of `same` from which a pair is read the other way round too.
 BACK_FROM = -1.5
 # By how much `resolves` must be ahead: of what it says nobody is asked.
@@ -52,8 +53,10 @@ class Verdict(NamedTuple):
     probability: float
 
 
-def verdicts(reader: Reader, pairs: Sequence[tuple[str, str]], shared: Sequence[float]) -> list[Verdict | None]:
-    """Read pairs (older, newer). `shared`: what the texts of each share of their word pieces.
+def verdicts(
+    reader: Reader, pairs: Sequence[tuple[str, str]], cosines: Sequence[float], shared: Sequence[float]
+) -> list[Verdict | None]:
+    """Read pairs (older, newer). `cosines`: of the texts of each; `shared`: what they share of their word pieces.
 
     Raises EmbedderUnavailable.
     """
@@ -63,7 +66,8 @@ def verdicts(reader: Reader, pairs: Sequence[tuple[str, str]], shared: Sequence[
     read_as = [verdict(logits) for logits in forth]
     for i, logits in back.items():
         read = (same_odds(forth[i]) + same_odds(logits)) / 2
-        same = probability(READ * read + BEYOND * max(0.0, shared[i] - SHARED) + OFFSET)
+        near, beyond = min(cosines[i], CLOSE), max(0.0, shared[i] - SHARED)
+        same = probability(READ * read + NEAR * near + BEYOND * beyond + OFFSET)
         if read_as[i] is None and same >= least:
             read_as[i] = Verdict("same", SURE, same)
     return read_as

@@ -79,7 +79,7 @@ class Checks:
                 news = [new for _, new in stands]
                 news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
                 stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
-                relate(self._store, self._index, self._reader, stands, vectors, at)
+                relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
                 turns = [new for new in every if new.session is not None]
                 solve(self._store, self._reader, turns, self._vectors, at)
             self._store.jobs.finish(THEN, text_ids)
