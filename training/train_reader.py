@@ -31,7 +31,7 @@ from limpet.vectors.wordpiece import DATA
 
 CHANGES = ("replaces", "ends", "resolves")
 OUTPUTS = len(RELATIONS) + sum(map(len, HEADS.values()))
-SHARES = {"rule": 8, "manner": 6, "kept": 8}  # texts of a step that have the label
+SHARES = {"rule": 8, "manner": 4, "kept": 12}  # texts of a step that have the label
 OF_HEAD = {"rule": 1.0, "manner": 1.0, "worth": 0.5, "weight": 0.3, "kept": 1.0}  # of the loss
 SYMMETRIC = ("same", "sibling", "unrelated")  # as true of the newer and the older
 TOKENS, TOGETHER, DROPOUT, PADDING = 112, 7, 0.1, 1
