@@ -30,7 +30,7 @@ SOLVES = "solves"
 WEIGHS, WEIGHTY, WEIGHTY_FROM = "weighs", "What is important for somebody's health or safety?", -3.5
 # Log-odds of a change from which it is likely, and sure. Chosen by hand on the tuning half of
 # tests/quality/changes.jsonl and on streams (docs/log.md); the model of today is never so sure.
-LIKELY_FROM, SURE_FROM = 1.9, 4.5
+LIKELY_FROM, SURE_FROM = 1.9, 6.0
 # Log-odds that two statements say the same: of the reader's `same`, the mean of both ways round; of the cosine of both,
 # up to CLOSE; of what they share of their word pieces beyond SHARED. Where a single word differs, the reader does not
 # see which ("below 80 %", "above 80 %"), and elsewhere what it takes for the same is often far apart in meaning. Chosen
