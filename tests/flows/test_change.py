@@ -16,15 +16,15 @@ def bytes_of(folder):
 
 
 def test_an_edit_keeps_the_id_and_the_old_words(memory, clock, ids):
-    id = memory.remember("Deplyos run on Friday").id
+    id = memory.remember("Relaeses run on Friday").id
     clock.advance(seconds=1)
 
     receipt = memory.edit(id, "Deploys run on Friday")
 
     assert (receipt.id, receipt.status) == (id, "changed")
-    assert [one.content for one in memory.history(id)] == ["Deplyos run on Friday", "Deploys run on Friday"]
+    assert [one.content for one in memory.history(id)] == ["Relaeses run on Friday", "Deploys run on Friday"]
     assert ids(memory.recall("deploys", lexical_only=True)) == [id]
-    assert ids(memory.recall("deplyos", lexical_only=True)) == []
+    assert ids(memory.recall("relaeses", lexical_only=True)) == []
 
 
 def test_a_change_that_changes_nothing_writes_nothing(memory):

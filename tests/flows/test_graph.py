@@ -499,19 +499,11 @@ def test_what_most_rests_on_is_most_central(memory, story):
 # -- claims, with the real embedder
 
 
-# A training that told these told less of what people say in passing (docs/log.md).
-EXCHANGED = pytest.mark.xfail(
-    reason="the reader does not tell who does what to whom (docs/reference/reader.md)", strict=True
-)
-
-
 @pytest.mark.parametrize(
     ("held", "claim"),
     [
         ("The plan to move to gRPC was rejected by the architects", "The plan to move to gRPC was approved by the architects"),
-        pytest.param(
-            "For the events we chose Kafka over RabbitMQ", "For the events we chose RabbitMQ over Kafka", marks=EXCHANGED
-        ),
+        ("For the events we chose Kafka over RabbitMQ", "For the events we chose RabbitMQ over Kafka"),
         ("We pay for the team plan", "We cancelled the team plan"),
         ("The migration succeeded on staging", "The migration failed on staging"),
         ("We keep the legacy importer", "We removed the legacy importer"),

@@ -83,7 +83,7 @@ def test_a_command_promotes_and_says_so(path, clock, capsys):
         "I was at a gathering of the choir's parents yesterday",
         "Evenings with my grandchildren matter to me",
         "User has a cold and stays home this week",
-        pytest.param("I have a migraine today", marks=pytest.mark.xfail(reason="read as a mood", strict=True)),
+        "I have a migraine today",
         "We call the old gateway Kraken",
         "I finished my first puppet film last Friday, such a relief!",
         "Wow, thanks! I'm so happy. My daughter starts school in August.",

@@ -125,7 +125,7 @@ GIVEN: dict[str, st.SearchStrategy] = {
 OF_A_METHOD = {
     "edges.reaches": {"start": ONE}, "vectors.chunks": {"known": st.just({})}, "sessions.next_position": {"session": WORDS}, "memories.by_rows": {"nums": st.just([])}, "memories.with_warnings": {"nums": st.just([])},
     "memories.ending": {"end": ONE.map(lambda one: one[-SHORT_BYTES:])}, "memories.resolve": {"text": ONE.map(bytes.hex)}, "ledger.resolve": {"text": ONE.map(bytes.hex)}, "reviews.named": {"text": ONE.map(bytes.hex)},
-    "search.lexical": {"text": WORDS}, "search.substring": {"text": WORDS}, "listings.standing": {"at": TIMES}, "ledger.events": {"memory": st.one_of(st.none(), ONE), "ids": st.one_of(st.none(), SEVERAL)},
+    "search.lexical": {"text": WORDS}, "search.beginning_with": {"letters": WORDS}, "search.substring": {"text": WORDS}, "listings.standing": {"at": TIMES}, "ledger.events": {"memory": st.one_of(st.none(), ONE), "ids": st.one_of(st.none(), SEVERAL)},
     "ledger.operation": {"event": ONE}, "listings.lately": {"after": st.just(0)}, "listings.page": {"cursor": st.none()},
     "listings.count_by": {"by": st.sampled_from([("kind",), ("scope", "topic"), ("state", "origin"), ("day",)])},
     "edges.of": {"ids": SEVERAL}, "devices.trust": {"at": st.one_of(st.none(), TIMES)}, "journal.numbered": {"session": st.none()}, "journal.typed": {"sessions": st.lists(WORDS, max_size=2), "since": TIMES, "until": TIMES}, "journal.outside_reads": {"since": TIMES},

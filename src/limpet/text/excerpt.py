@@ -52,9 +52,10 @@ def excerpt(text: str, words: frozenset[str], limit: int, part: str = "") -> tup
     whole = part or text
     line = one_line(whole[: LOOKED_AT + 1])
     if len(line) <= limit - 2 * bool(part) and len(whole) <= LOOKED_AT:
-        return (f"…{line}…", True) if part else (line, False)
+        begin, end = ("" if text.startswith(part) else "…"), ("…" if part else "")
+        return f"{begin}{line}{end}", bool(part)
     start, line = _part(line[:LOOKED_AT], words, max(1, limit - 2))
-    return ("…" if start or part else "") + line + "…", True
+    return ("…" if start or not text.startswith(part) else "") + line + "…", True
 
 
 def sections(text: str) -> list[str]:
