@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import zlib
-
-import numpy as np
 import pytest
 
 import limpet
 from limpet.text.excerpt import LONG, sections
+from tests.property.test_columns import Checksums
 
 LOG = "\n".join(
     f"2026-03-02 04:{n:02}:00 INFO worker {n % 7}: batch {n * 13} of invoices written in {n * 3} ms" for n in range(70)
@@ -73,20 +71,6 @@ def test_a_recall_embeds_the_beginning_and_leaves_the_parts_to_a_worker(memory):
     assert memory.stats().vectors == 1
     assert memory.work(only_vectors=True).remaining == 0
     assert memory.recall(QUESTION).items[0].id == id and memory.stats().vectors > 10
-
-
-class Checksums:
-    """An embedder that is quick and means nothing."""
-
-    name = fingerprint = "checksums"
-    dimensions = 8
-
-    def embed_passages(self, texts):
-        made = np.array([np.random.default_rng(zlib.crc32(text.encode())).normal(size=8) for text in texts])
-        return (made / np.linalg.norm(made, axis=1, keepdims=True)).astype(np.float32)
-
-    def embed_query(self, text):
-        return self.embed_passages([text])[0]
 
 
 def test_another_embedder_has_vectors_of_the_parts_too(path):

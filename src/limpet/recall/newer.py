@@ -42,7 +42,7 @@ SAME, SOLVES = f"same {verdicts.SURE}", f"{verdicts.SOLVES} {verdicts.LIKELY}"
 CORRECTION = "correction"
 # A memory as it is told with another: id, text, and maybe why it was replaced.
 Told = tuple[str, ...]
-# What solved a problem, told with it: id, text and day; and the JSON of it.
+# The solution that is told with a problem: id, text and day; and its JSON.
 Solution = tuple[str, str, str]
 SOLUTION = OPTIONAL | {"form": lambda told: dict(zip(("id", "content", "date"), told, strict=True))}
 

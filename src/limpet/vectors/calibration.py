@@ -36,7 +36,7 @@ class Calibration(NamedTuple):
 
     @property
     def stretch(self) -> float:
-        """What a difference of 1 between two cosines with a question, on the fitted scale, is on the embedder's."""
+        """Return the length on the embedder's scale of a difference of 1 on the fitted one."""
         return (self.related - self.unrelated) / (FITTED.related - FITTED.unrelated)
 
     def of_texts(self, cosine: Cosine) -> Cosine:

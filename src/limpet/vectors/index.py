@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +43,9 @@ def quantise(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return codes, scales.astype(np.float32)
 
 
-def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray, parts: Iterable[int] = repeat(0)) -> list[NewVector]:
+def encode_for_store(
+    text_ids: Sequence[int], vectors: np.ndarray, parts: Sequence[int] | None = None
+) -> list[NewVector]:
     """Return each vector as the store keeps it. Raises ValueError for vectors that are not finite numbers."""
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds something that is no number")
@@ -52,7 +53,7 @@ def encode_for_store(text_ids: Sequence[int], vectors: np.ndarray, parts: Iterab
     return [
         NewVector(text_id, exact.tobytes(), code.tobytes(), scale, part)
         for text_id, exact, code, scale, part in zip(
-            text_ids, vectors.astype(np.float16), codes, scales.tolist(), parts, strict=False
+            text_ids, vectors.astype(np.float16), codes, scales.tolist(), parts or [0] * len(text_ids), strict=True
         )
     ]
 
@@ -412,7 +413,7 @@ class SearchScan:
         count = len(scores)
         order = np.where(np.isnan(scores), -np.inf, scores)
         best = np.argpartition(order, count - exact)[count - exact :] if exact < count else np.arange(count)
-        # Of a long text only the codes are read.
+        # Only the codes of a long text are read.
         best = best[~self.has_parts(np.asarray(text_ids)[best])]
         there, matrix = self.exact(np.asarray(text_ids)[best])
         if len(there):
