@@ -14,6 +14,7 @@ from ..model.dataclass import NamedTuple, dataclass, field, replace
 from ..model.encode import OPTIONAL, TIME, Holds, JsonForm, decoded, encode, rounded
 from ..model.ids import format_id
 from ..rank import adjust
+from ..rank.constants import ANSWERS_FROM
 from .candidates import Candidates, find_candidates
 from .lookup import INDEXED, source_states
 from .newer import SOLUTION, Solution, Told, disputes, ended, solution
@@ -262,10 +263,13 @@ def _parts(
     if not then[2].order and (end := timed.where.until):  # what began then may have been replaced since
         timed = replace(timed, where=replace(timed.where, as_of=min(plan.at, end - 1)))
         then = ranked(timed)
+    fills = len(then[2].order) >= plan.k
+    if fills and then[2].judged.get(then[2].order[0], 0.0) >= ANSWERS_FROM:
+        return timed, [then]
     whole = ranked(plan)
     if _held_then(store, timed.where, *whole[1:]):
         return plan, [whole]
-    if len(then[2].order) >= plan.k:
+    if fills:
         return timed, [then]
     if not then[2].order:
         return timed, [whole]
