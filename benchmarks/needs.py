@@ -127,7 +127,7 @@ def histories(first: int, count: int) -> None:
             truth = History(folder / "memory.db", clock, seed, folder / "transcripts").make(60)
             with limpet.open(folder / "memory.db", scope=SCOPE, clock=clock) as memory:
                 start = time.monotonic()
-                told = evaluate(memory, [folder / "transcripts"], compare=["search=words"], worst=10).ways[1].figures
+                told = evaluate(memory, [folder / "transcripts"], words=True, worst=10).ways[1].figures
                 seconds = time.monotonic() - start
         plain = [hit for _, hit, shows in truth.needs if shows]
         visible, reported = sum(plain) / len(plain), told.hit_rate.value

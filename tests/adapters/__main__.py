@@ -19,7 +19,6 @@ TESTED = {
     "adk": ("test_adk.py", "adk_memory.py"),
     "pydantic-ai": ("test_pydantic_ai.py", "pydantic_ai_store.py"),
     "llama-index": ("test_llama_index.py", "llama_index_block.py"),
-    "agent-framework": ("test_agent_framework.py", "agent_framework_providers.py"),
 }
 OFFLINE = {"ANONYMIZED_TELEMETRY": "false", "OTEL_SDK_DISABLED": "true"}
 

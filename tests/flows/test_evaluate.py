@@ -40,7 +40,7 @@ def history(tmp_path_factory):
 def found(history):
     path, transcripts, clock, _ = history
     with limpet.open(path, scope=SCOPE, clock=clock) as memory:
-        return evaluate(memory, [transcripts], compare=["search=words"])
+        return evaluate(memory, [transcripts], words=True)
 
 
 def way(found, name):
@@ -50,7 +50,7 @@ def way(found, name):
 def test_the_reported_hit_rate_is_that_of_what_happened(history, found):
     """The hooks looked up by words, while values changed; weeks later the same is found, as of then."""
     truth = history[3]
-    replayed = way(found, "search=words")
+    replayed = way(found, "words alone")
     plain = [hit for _, hit, shows in truth.needs if shows]
     assert abs(replayed.hit_rate.value - sum(plain) / len(plain)) <= 0.02
     if SESSIONS >= 60:
@@ -61,7 +61,7 @@ def test_the_reported_hit_rate_is_that_of_what_happened(history, found):
 
 def test_a_replay_shows_what_was_shown(history, found):
     """What the store learned or changed since is not known to it; and it costs what it cost."""
-    then, replayed = way(found, "as it was shown"), way(found, "search=words")
+    then, replayed = way(found, "as it was shown"), way(found, "words alone")
     assert (replayed.found, replayed.needs) == (then.found, then.needs)
     assert abs(replayed.shown - history[3].shown) <= 0.01 * replayed.shown
     assert abs(replayed.tokens - then.tokens) <= 0.01 * then.tokens
@@ -178,8 +178,6 @@ def test_the_report_at_the_command_line(history, capsys, tmp_path):
     assert main(["eval", *wanted, "--json", "--misses", "1", "--until", "2026-03-04"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["ways"][0]["name"] == "limpet" and len(told["misses"]) <= 1
-    assert main(["eval", *wanted, "--compare", "colour=red"]) == 2
-    assert "search=meaning|words" in capsys.readouterr().err
     with limpet.open(tmp_path / "new.db", scope="global"):
         pass
     assert main(["eval", "--store", str(tmp_path / "new.db"), "--scope", "global"]) == 1

@@ -21,7 +21,6 @@ FRAMEWORKS = {
     "adk": ("google.adk", "limpet[adk]"),
     "pydantic_ai": ("pydantic_ai_harness", "limpet[pydantic-ai]"),
     "llama_index": ("llama_index", "limpet[llama-index]"),
-    "agent_framework": ("agent_framework", "limpet[agent-framework]"),
 }
 
 

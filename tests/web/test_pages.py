@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
+from html import unescape
 from pathlib import Path
 from urllib.parse import quote
 
 import limpet
+from limpet.cli.help import whole_parser
 from limpet.features import usefulness
 from tests.flows.test_proposals import propose
 from tests.web.conftest import Read, open_page
@@ -369,15 +372,22 @@ def test_what_takes_long_runs_by_itself_and_says_how_it_went(page, memory, tmp_p
     assert str(tmp_path / "copy.db") in after("/care/backup", path=str(tmp_path / "copy.db"))
     assert (tmp_path / "copy.db").is_file()
     assert "It failed" in after("/care/backup", path=str(tmp_path / "copy.db"))
-    after("/care/export", path=str(tmp_path / "out.jsonl"), format="jsonl")
-    assert (tmp_path / "out.jsonl").is_file()
-    (tmp_path / "notes.md").write_text("- The crane is broken\n")
-    after("/care/import", path=str(tmp_path / "notes.md"), format="markdown")
-    assert memory.count() == 1
-    after("/care/import", path=str(tmp_path / "notes.md"), format="markdown", apply="on")
-    assert memory.count() == 2
-    assert page.submit("/care/import", path="").status_code == 400
+    assert "The queue : done" in after("/care/work")
+    assert page.submit("/care/backup", path="").status_code == 400
     assert "store" in read(page.get("/care?check=1")).text
+
+
+def test_each_page_shows_a_command_that_there_is(page, memory):
+    id = memory.remember("Deploys go out on Tuesdays", session="monday").id
+    pages = (
+        "/", "/memories", "/memories?q=deploys", f"/memory/{id}", f"/memory/{id}/similar", f"/memory/{id}/purge", "/scopes",
+        "/review", "/changes", "/sessions", "/session?name=monday&scope=project:api", "/brief?q=deploy", "/why?q=deploy",
+        "/beliefs", "/beliefs?q=deploys", "/graph?q=deploys", "/care",
+    )  # fmt: skip
+    for address in pages:
+        shown = re.search(r'<code id="command">([^<]+)</code>', page.get(address).text)
+        assert shown, address
+        whole_parser().parse_args(shlex.split(unescape(shown[1]))[1:])  # exits where it knows none
 
 
 def test_a_scope_is_looked_at_by_itself(page, memory, read):

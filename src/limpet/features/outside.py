@@ -61,10 +61,9 @@ slashcommand toolsearch killshell killbash bashoutput readbash writebash stopbas
 _PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path")
 # Folders of a checkout that hold what others wrote.
 _PACKAGES = ("/node_modules/", "/site-packages/", "/vendor/", "/.cargo/registry/")
-_OWN = re.compile(
-    r"(?:mcp_+)?(?:plugin_limpet_)?limpet[_.:-]+(?:remember|recall|prepare|correct|fact|explain|feedback|session)"
-)
-_WEB = re.compile(r"web|fetch|brows|http|url|crawl|scrape|search")
+# limpet's own tools, in small letters alone; and what the name of a tool for the web holds.
+_OWN = "limpetremember limpetrecall limpetprepare limpetcorrect limpetfact limpetexplain limpetfeedback limpetsession"
+_WEB = "web fetch brows http url crawl scrape search"
 _LOCAL = re.compile(r"\b(?:curl|wget|https?)\s[^;&|]{0,300}?(?:localhost|127\.0\.0\.1|\[::1\])[^\s;&|]*")
 # Commands that bring what others wrote over the network.
 _NETWORK = re.compile(
@@ -87,10 +86,10 @@ def read_by(tool: str, given: Any, folder: str) -> tuple[str, str] | None:
     """
     name = tool.lower()
     given = nested(given)
-    if not name or _OWN.fullmatch(name):
-        return None
     plain = "".join(filter(str.isalnum, name))
-    text = given if isinstance(given, str) else " ".join(_texts(given))
+    if not name or plain.removeprefix("mcp").removeprefix("pluginlimpet") in _OWN.split():
+        return None
+    text = " ".join(_texts(given))
     if name in SHELLS:
         text = _LOCAL.sub(" ", text[:20_000])
         match = _NETWORK.search(text)
@@ -99,7 +98,7 @@ def read_by(tool: str, given: Any, folder: str) -> tuple[str, str] | None:
         step = re.split(r"[;&|]", text[match.start() : match.start() + 1_000], maxsplit=1)[0]
         return "web", _host(step) or f"`{' '.join(match[0].split()[:2])}`"
     if plain not in _INSIDE.split():
-        return ("web", _host(text) or tool) if _WEB.search(name) else ("tool", tool)
+        return ("web", _host(text) or tool) if any(word in name for word in _WEB.split()) else ("tool", tool)
     path = next((given[key] for key in _PATHS if isinstance(given, dict) and isinstance(given.get(key), str)), "")
     return ("web", path.rpartition("/")[2] or path) if path and not _is_own(path, folder) else None
 

@@ -7,8 +7,8 @@ so that processes that have it open go on with what was put back.
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,8 +85,8 @@ def _restore(path: str, source: str, progress: Progress | None) -> str | None:
 def _undo(path: str, progress: Progress | None) -> str | None:
     """Put back what the last restore replaced; the file that it was kept in is gone then."""
     target = Path(os.path.realpath(path))
-    pattern = re.compile(re.escape(target.name + REPLACED) + r"\d{8}T\d{12}Z")
-    files = sorted(file for file in target.parent.glob("*") if pattern.fullmatch(file.name))
+    moment = f"{'?' * 8}T{'?' * 12}Z"
+    files = sorted(target.parent.glob(glob.escape(target.name + REPLACED) + moment))
     if not files:
         raise NotFound(f"no restore of {path} to undo")
     kept = _restore(path, str(files[-1]), progress)

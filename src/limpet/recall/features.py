@@ -7,7 +7,6 @@ weight in `rank/weights.py`, which is fitted unless `benchmarks/tune_weights.py`
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,6 +15,7 @@ from math import fsum, isnan, log, log1p
 from ..model.dataclass import NamedTuple, dataclass
 from ..rank.constants import RELATED_COSINE, UNRELATED_COSINE
 from ..text.dates import agreement, mentioned, spans
+from ..text.describe import WORD
 from .index import CandidateTable
 from .plan import asks_of_agent
 
@@ -30,7 +30,6 @@ KNOWN = 0.2
 BEST_OF_SESSION = 3
 # How transcripts name the person that an agent talks to.
 PERSON = frozenset({"user", "human"})
-_WORD = re.compile(r"\w+")
 
 # A column of this signal is always there: of zeros where its signal is switched off or missing.
 ALWAYS = ""
@@ -107,7 +106,7 @@ def compute_features(table: CandidateTable, match: QueryMatch, *, without: froze
         values["brief_vector"] = [cosine * brief for cosine, brief in zip(cosines, brevity, strict=True)]
     values["date"] = _dates(table.valid_from, match)
     # Who speaks: someone the query names; a person, by the names that transcripts have for one.
-    asked = set(map(str.casefold, _WORD.findall(match.query)))
+    asked = set(map(str.casefold, WORD.findall(match.query)))
     values["speaker"] = [float(name is not None and not asked.isdisjoint(_parts(name))) for name in table.speakers]
     values["by_person"] = [float(name is not None and name.casefold() in PERSON) for name in table.speakers]
     of_agent = any(values["by_person"]) and asks_of_agent(match.query)
@@ -210,4 +209,4 @@ def _dates(times: Sequence[int], match: QueryMatch) -> list[float]:
 
 @lru_cache(maxsize=1024)  # the same few persons speak again and again
 def _parts(name: str) -> frozenset[str]:
-    return frozenset(part.casefold() for part in _WORD.findall(name))
+    return frozenset(part.casefold() for part in WORD.findall(name))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import time
-from functools import cache
 
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
@@ -136,15 +135,10 @@ _OF_AGENT = (
 )
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 def _has(pattern: str, query: str) -> bool:
     """Search a question for a pattern, compiled when a query first needs it: writes need none. Folded text takes half
     of the time."""
-    return _compiled(pattern).search(query[:READ].casefold()) is not None
+    return re.search(pattern, query[:READ].casefold()) is not None
 
 
 def asks_now(query: str) -> bool:

@@ -17,6 +17,7 @@ from ..model.events import Event
 from ..model.ids import format_id, parse_id
 from ..model.memory import check_origin
 from ..model.state import SESSION_EVENTS, cancelled_by
+from ..text.turns import cut
 from .validation import check_limit
 from .write import changed
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 LISTED = "`limpet log` lists operations"
 # Events that are read in one go, and changes of one operation that are listed.
 PAGE_EVENTS, MOST_CHANGES = 200, 20
+NAMED_CHARACTERS = 40  # of a text that an error names
 # Receipts of an undo that say how their memory stands: each is read by itself, on a server a round trip.
 MOST_STANDING = 1_000
 # Verbs by the event that tells them best; the first that an operation has.
@@ -219,7 +221,9 @@ def _with_judgements(store: Store, done: Done, scopes: Sequence[str], event: str
         else:
             building.insert(0, later)
     if building:
-        names = (f"{later.short} ({later.verb}: {_first_words(later.text)})" for later in shown(store, building))
+        names = []
+        for op in shown(store, building):
+            names.append(f"{op.short} ({op.verb}: {cut(' '.join(op.text.split()), NAMED_CHARACTERS)})")
         raise BadInput(
             f"what was done later builds on {event}: {'; '.join(names)}",
             hint="undo that first, the first of them first",
@@ -341,8 +345,3 @@ def _sets(event: Event) -> set[object]:
     if event.type == "reviewed":
         return {("verdict", event.memory, data.get("item"))}
     return {(event.memory, _SETS.get(event.type, "standing"))}
-
-
-def _first_words(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 40 else flat[:39] + "…"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..model.state import MemoryState, SearchFields
 
-_WORDS = re.compile(r"\w+")
+WORD = re.compile(r"\w+")
 MONTHS = "january february march april may june july august september october november december".split()  # noqa: SIM905
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
 # Names of metadata that limpet writes itself: in every memory of a source, they tell none from another.
@@ -58,7 +58,7 @@ def describe(state: MemoryState, mark: int | None = None) -> SearchFields:
 
 def key_words(key: str) -> str:
     """Return the words of a key: `user.home_city` -> "user home city"."""
-    return " ".join(_WORDS.findall(key.replace("_", " ")))
+    return " ".join(WORD.findall(key.replace("_", " ")))
 
 
 def searchable(text: str, key: str | None, named: Iterable[str] = ()) -> str:
@@ -164,5 +164,5 @@ def all_stand(words: str) -> Callable[[str], bool]:
     for word in words.casefold().split():
         begins, ends = (char.isalnum() and not re.match(RUN, char) for char in (word[0], word[-1]))
         before, after = r"(?<![^\W_])" if begins else "", r"(?![^\W_])" if ends else ""
-        patterns.append(re.compile(before + re.escape(word) + after))
-    return lambda text: all(pattern.search(text.casefold()) for pattern in patterns)
+        patterns.append(before + re.escape(word) + after)
+    return lambda text: all(re.search(pattern, text.casefold()) for pattern in patterns)

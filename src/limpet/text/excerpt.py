@@ -114,7 +114,7 @@ SAID_ANYWAY = FUNCTION_WORDS | frozenset(
     "not no can could should would will may might must was were did had some like please use make want need let too "  # noqa: SIM905
     "very now again new other only still".split()
 )
-_PLAIN_WORD = re.compile(r"[^\W_]+")
+PLAIN_WORD = re.compile(r"[^\W_]+")
 _EXACT = re.compile(r"(?=\w*\d)(?=\w*[^\W\d_])\w{3,}|\d{3,}")
 
 
@@ -133,7 +133,7 @@ def shared_weight(message: str, text: str) -> int:
 @lru_cache(maxsize=32)
 def _words(text: str) -> frozenset[str]:
     text = text[:COMPARED]
-    kept = {word for word in _PLAIN_WORD.findall(text.casefold()) if word not in SAID_ANYWAY and len(word) >= SHORTEST}
+    kept = {word for word in PLAIN_WORD.findall(text.casefold()) if word not in SAID_ANYWAY and len(word) >= SHORTEST}
     # Text without spaces is compared by pairs of characters.
     return frozenset({word for word in kept if word.isascii() or not grams(word)} | set(grams(text).casefold().split()))
 
@@ -150,7 +150,6 @@ _END = r"(?<=[.!?…])[\"')*”]* |\n"
 _PAUSE = r"(?<=[,;:]) | [–—-] "
 _BLANKS = r"[^\S\n]+"
 _LINES = r" ?\n[ \n]*"
-_LONG_WORD = r"\w{3,}"
 
 
 def parts(message: str) -> list[str]:
@@ -188,4 +187,4 @@ def nearest(parts: Sequence[str], text: str) -> str:
 
 @lru_cache(maxsize=256)  # each part is compared with each text
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:BEGINNING] for word in re.findall(_LONG_WORD, text.casefold()) if word not in SAID_ANYWAY)
+    return frozenset(word[:BEGINNING] for word in _WORD.findall(text.casefold()) if word not in SAID_ANYWAY)

@@ -35,7 +35,7 @@ HARMLESS = frozenset(
 _GIT_LOOKS = frozenset({"status", "log", "diff", "show", "blame", "ls-files", "rev-parse", "describe"})
 _FIRST = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A patch that a client's model writes (Codex): what it changes, in place of its text.
-_PATCH, _PATCHED = "*** Begin Patch", r"^\*\*\* (?:Update File|Add File|Delete File|Move to): *(\S.*?) *$"
+_PATCH, PATCHED = "*** Begin Patch", r"^\*\*\* (?:Update File|Add File|Delete File|Move to): *(\S.*?) *$"
 STEP = re.compile(r"&&|\|\||[;\n|]")
 
 
@@ -46,7 +46,7 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     given = nested(given)
     text = _telling(given)
     if _PATCH in text:
-        files = dict.fromkeys(re.findall(_PATCHED, text, re.MULTILINE))
+        files = dict.fromkeys(re.findall(PATCHED, text, re.MULTILINE))
         return _line(f"apply_patch: {', '.join(files)}" if files else tool)
     is_shell = isinstance(given, dict) and not {"command", "cmd", "commands"}.isdisjoint(given)
     if is_shell or tool.lower() in SHELLS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from ...api import Limpet, Progress
     from ...context import Time
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
 
 
 def run(
-    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, compare: Sequence[str] = (),
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, words: bool = False,
     clock: str = "stored", since: Time = None, until: Time = None, worst: int = 10, progress: Progress | None = None,
 ) -> Evaluation:  # fmt: skip
     """Replay recall over the sessions of this scope: those of its journal, and of transcripts where they are given.
 
-    `compare`: settings to hold beside, as "search=words". `clock`: `stored` asks what the store knew then; `valid` what
-    it would have known, had everything been stored when it was said. `worst`: how many misses are explained.
+    `words`: also as a hook searches that finds no running process, by words alone. `clock`: `stored` asks what the
+    store knew then; `valid` what it would have known, had everything been stored when it was said. `worst`: how many
+    misses are explained.
     Raises BadInput, NotFound, StoreError.
 
     >>> run(memory).moments
@@ -28,5 +29,5 @@ def run(
     from . import service
 
     return service.evaluate(
-        memory, transcripts, compare=compare, clock=clock, since=since, until=until, worst=worst, progress=progress
+        memory, transcripts, words=words, clock=clock, since=since, until=until, worst=worst, progress=progress
     )

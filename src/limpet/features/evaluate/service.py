@@ -56,7 +56,7 @@ class Miss(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation(JsonForm):
-    """The report of `limpet eval`. `ways`: limpet as it is set comes first, then the settings compared with it."""
+    """The report of `limpet eval`. `ways`: limpet comes first, then what is compared with it."""
 
     sessions: int
     moments: int
@@ -70,10 +70,9 @@ class Evaluation(JsonForm):
 
 
 def evaluate(
-    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, compare: Sequence[str], clock: str, since: Time,
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, words: bool, clock: str, since: Time,
     until: Time, worst: int, progress: Progress | None,
 ) -> Evaluation:  # fmt: skip
-    settings = [(text, ways.Setting().but(text)) for text in compare]
     if clock not in CLOCKS:
         raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
     report = TransferReport()
@@ -85,11 +84,10 @@ def evaluate(
     versions = Versions(version for stored in every for version in memory.history(stored.id))
     needs = versions.of_sessions(moments)
 
-    base = replay(partial(ways.limpet, memory, ways.Setting()), moments, needs, versions, progress)
+    base = replay(partial(ways.limpet, memory), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
-    for name, other in settings:
-        with ways.opened(memory, other) as store:
-            others[name] = replay(partial(ways.limpet, store, other), moments, needs, versions, progress)
+    if words:
+        others["words alone"] = replay(partial(ways.limpet, memory, words=True), moments, needs, versions, progress)
     if exposures := _exposures(memory):
         others["as it was shown"] = as_shown(moments, needs, versions, exposures)
     others["plain BM25"] = replay(ways.bm25(versions), moments, needs, versions)

@@ -23,7 +23,7 @@ _NEXT = len("\nhook ")  # where a line is continued
 # How OpenCode's plugin starts limpet.
 _SHIM = re.compile(r"^const (RUN|OPTIONS) = (\[.*\])$", re.MULTILINE)
 # What limpet writes needs no shell for more than its quotes.
-_SHELL = re.compile(r"[;&|<>$`\n(){}*?#]")
+_SHELL = frozenset(";&|<>$`\n(){}*?#")
 
 Command = str | list[str]  # a line for the shell, or words
 
@@ -107,6 +107,6 @@ def command_words(command: Command) -> list[str]:
         lines = Path(command[0]).read_text(encoding="utf-8", errors="replace").splitlines()
         command = lines[2].removeprefix("exec ") if len(lines) == 3 and lines[2].startswith("exec ") else []
     try:
-        return command if isinstance(command, list) else [] if _SHELL.search(command) else shlex.split(command)
+        return command if isinstance(command, list) else shlex.split(command) if _SHELL.isdisjoint(command) else []
     except ValueError:
         return []

@@ -18,6 +18,7 @@ from ...model.dataclass import dataclass
 from ...model.ids import parse_id
 from ...model.memory import KINDS, Memory
 from ...text.excerpt import one_line
+from ...text.turns import cut
 from ..transfer.exports import ENTRY
 from ..transfer.records import digest
 from . import folder, page
@@ -252,8 +253,7 @@ class Pointer(NamedTuple):
         title = one_line(self.title).translate(_NO_BRACKETS).strip()[:60] or self.file
         hook = one_line(self.hook)
         text = f"- [{title}]({self.file.translate(_ESCAPED)})"
-        space = LINE_CHARACTERS - len(title) - 20
-        return f"{text} — {hook if len(hook) <= space else hook[: space - 1].rstrip() + '…'}" if hook else text
+        return f"{text} — {cut(hook, LINE_CHARACTERS - len(title) - 20)}" if hook else text
 
 
 _NO_BRACKETS = str.maketrans("[]", "()")

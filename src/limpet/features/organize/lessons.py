@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ...agents.hooks.actions import HARMLESS
+from ...agents.hooks.actions import HARMLESS, STEP
 from ...text.blocks import plain_line
 from ...text.secrets import redact, redact_command
 from .sentences import has, sentences
@@ -20,7 +20,6 @@ REACH, WORKED = 12, 2
 # Of a command, or of the line of an error.
 CHARACTERS = 160
 
-_STEP = re.compile(r"\s*(?:&&|\|\||[;|])\s*")
 # Commands that look, or whose failure is an answer; nothing is learned from how they end.
 _LOOKS = HARMLESS | {
     "false", "test", "[", "diff", "sed", "awk", "jq", "cut", "sort", "uniq", "xargs", "printf", "mkdir", "rm", "cp", "mv",
@@ -39,7 +38,6 @@ _TELLS_NOTHING = re.compile(
     r"::|/tmp/|\$\(|\$\w|[<>*{}]|\s-[ktc]\s|--filter|-run\s|\.(?:test|spec)\.|test_\w+\.py"
     r"|^(?:cargo (?:test|build|check|run|fmt)|go (?:test|build|vet)(?: \./\.\.\.)?|(?:npm|pnpm|yarn|bun) (?:install|ci|i)|dotnet (?:test|build)|mvn (?:test|package|install))$"
 )
-_PUTS_BACK = re.compile(r"\b(?:revert|undo|roll(?:ed|ing)? back|git (?:checkout|restore|reset|stash))", re.IGNORECASE)
 _ERROR = re.compile(
     r"(?:^|\b)(?:[A-Z]\w*(?:Error|Exception|Refused)\b|error\b|ERR!|fatal\b|failed\b|cannot\b|can't\b|could not\b|not found\b|no such\b|denied\b|refused\b|timed? ?out\b|missing\b|"
     r"unable\b|invalid\b|undefined\b|unknown\b|locked\b|in use\b|E[A-Z]{4,}\b)",
@@ -61,8 +59,6 @@ def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candi
         for later, (end, retry) in enumerate(calls[number + 1 : number + 1 + REACH], number + 1):
             if retry.failed is not False or not _is_retry(call.command, retry.command):
                 continue
-            if _is_taken_back(turns[end + 1 :]):
-                break
             parts = [part for part in spoken if part.kind == "lesson" and place < place_of[part.turn.id] < end + 4]
             between = [turn for _, turn in calls[number + 1 : later]]
             # Else the first sentence that names a cause, though alone it is not worth keeping.
@@ -80,14 +76,6 @@ def from_calls(turns: Sequence[Turn], spoken: Sequence[Candidate]) -> list[Candi
             break
     lessons = " ".join(candidate.content for candidate in candidates if candidate.kind == "lesson")
     return candidates + [command for command in _commands(turns) if command.content.split("`")[1] not in lessons]
-
-
-def _is_taken_back(turns: Sequence[Turn]) -> bool:
-    """Return whether the user's next words reject the change and the change was reverted."""
-    place = next((place for place, turn in enumerate(turns) if turn.role == "user"), None)
-    if place is None or not has("no", turns[place].text):
-        return False
-    return any(_PUTS_BACK.search(turn.command or turn.text) for turn in turns[place + 1 : place + 4])
 
 
 def _lesson(call: Turn, retry: Turn, between: Sequence[Turn], explained: str) -> str:
@@ -118,7 +106,7 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Candidate]:
         if (
             len(more) + 1 >= WORKED
             and len(command) <= 80
-            and len(_STEP.split(command)) == 1
+            and len(STEP.split(command)) == 1
             and _RUNNERS.match(command)
             and not _TELLS_NOTHING.search(command)
             and command == redact_command(command)[0]
@@ -131,8 +119,8 @@ def _commands(turns: Sequence[Turn]) -> Iterator[Candidate]:
 
 def program(command: str) -> str:
     """Return the program and subcommand of a command's last step that is not mere inspection; "" if there is none."""
-    for step in reversed(_STEP.split(command)):
-        words = _BEFORE.sub("", step).split()
+    for step in reversed(STEP.split(command)):
+        words = _BEFORE.sub("", step.strip()).split()
         name = words[0].rpartition("/")[2].lower() if words else ""
         rest = [word for word in words[1:] if not word.startswith("-")][:1]
         if name and name not in _LOOKS:

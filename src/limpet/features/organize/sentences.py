@@ -14,12 +14,11 @@ SHORTEST_WORDS, LONGEST_CHARACTERS = 2, 400
 # A message with more lines than this is mostly a paste; only what stands before the paste is read.
 MOST_LINES = 60
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_FENCES = ("```", "~~~")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_HEADING = re.compile(r"^\s*#{1,6}\s+")
-# Output, code and data: what a person does not say.
+# Headings, output, code and data: what a person does not say.
 _PASTED = re.compile(
-    r"^\s*(?:[>$%|+]|at \S+\(|File \"|Traceback|\[\d|\d{4}-\d\d-\d\d[T ]\d|\d\d:\d\d:\d\d|[{}\[\]()<>/]|import |from \S+ import|"
+    r"^\s*(?:#{1,6}\s|[>$%|+]|at \S+\(|File \"|Traceback|\[\d|\d{4}-\d\d-\d\d[T ]\d|\d\d:\d\d:\d\d|[{}\[\]()<>/]|import |from \S+ import|"
     r"def |class |const |let |var |function |return |if \(|for \(|#include|//|/\*|diff --git|@@|\+\+\+|---|[A-Z_]{3,}=|"
     r"(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|E|F)\b\s*[:\]]?\s)|[;{]\s*$"
 )
@@ -36,12 +35,10 @@ def sentences(text: str) -> Iterator[str]:
     paragraph: list[str] = []
     fenced = False
     for line in [*text.splitlines()[:MOST_LINES], ""]:
-        if _FENCE.match(line):
-            fenced = not fenced
+        is_fence = line.lstrip().startswith(_FENCES)
+        fenced ^= is_fence
         begins = _ITEM.match(line)
-        is_prose = bool(line.strip()) and not (
-            fenced or _FENCE.match(line) or _HEADING.match(line) or _PASTED.search(line)
-        )
+        is_prose = bool(line.strip()) and not (fenced or is_fence or _PASTED.search(line))
         if begins or not is_prose:
             yield from _split(paragraph)
             paragraph = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ... import registry
-from ...agents.hooks.actions import SHELLS
+from ...agents.hooks.actions import PATCHED, SHELLS, STEP
 from ...agents.hooks.client_adapters import nested
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput
@@ -105,7 +105,7 @@ class Conversation:
         if _is_own(tool, command):
             lines = lines_of(command or output_text(given))
             self.injected_lines += lines
-            if _STORES.search(command or tool):
+            if any(name in (command or tool).lower() for name in _STORES):
                 self.remembered += [(len(self.turns), line) for line in lines]
 
     def ended(self, id: Any, output: Any, failed: bool | None, place: str, at: Any) -> None:
@@ -195,15 +195,15 @@ def texts(value: Any, *types: str) -> str:
 _CHANGES = ("edit", "write", "replace", "apply_patch", "create", "patch", "notebook")
 _FILE = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename")
 _OUTPUT = ("output", "content", "error", "stderr", "stdout", "message", "text", "functionResponse", "response", "items")
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _EXIT = re.compile(r"exit(?:ed)?(?: with)?(?: exit)? code\s*:?\s*(-?\d+)", re.IGNORECASE)
-_STORES = re.compile(r"(?:remember|correct|fact)\b", re.IGNORECASE)
-_OWN_COMMAND = re.compile(r"(?:^|[\s;&|/])limpet\s")
+# Names of limpet's tools and commands that store.
+_STORES = ("remember", "correct", "fact")
 
 
 def _is_own(tool: str, command: str) -> bool:
     """Return whether a call is of limpet's own tools or command."""
-    return "limpet" in tool.lower() or _OWN_COMMAND.search(command) is not None
+    words = (word.rpartition("/")[2] for step in STEP.split(command) for word in step.split())
+    return "limpet" in tool.lower() or "limpet" in words
 
 
 def _command(tool: str, given: Any) -> str:
@@ -227,8 +227,8 @@ def _path(given: Any) -> str:
         if path := next(named, ""):
             return path
         given = next(patches, "")
-    patched = _PATCHED.search(given) if isinstance(given, str) else None
-    return patched[1].strip() if patched else "?"
+    patched = re.search(PATCHED, given, re.MULTILINE) if isinstance(given, str) else None
+    return patched[1] if patched else "?"
 
 
 def output_text(output: Any, depth: int = 6) -> str:

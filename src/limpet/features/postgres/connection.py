@@ -17,15 +17,13 @@ from psycopg.types.string import TextBinaryLoader, TextLoader
 from ...folders import shown
 from ...model.errors import BadInput, LimpetError, StoreBusy, StoreError, StoreReadOnly
 from ...store.sql.store import TimedOut
-from .statements import Prepared, translate
+from .statements import IS_PLAIN, Prepared, translate
 
 DEFAULT_TENANT = "default"
 # Statements that are sent together.
 TOGETHER = 500
 # Characters of statements that wait for others.
 MOST_WAITING = 1_000_000
-# Statements that may wait and be sent together.
-_MAY_WAIT = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 # Inserted rows become one statement, which is parsed and planned once.
 _ROWS = re.compile(r"(INSERT INTO \w+ \([^()]*\)\s+VALUES )(\(.*\))( ON CONFLICT DO NOTHING)?", re.DOTALL)
 # Rows of a stream that are fetched together.
@@ -195,7 +193,7 @@ class Session:
             self._waiting.append((self._before, Rows(self)))
         call = text if self._prepared is None else self._prepared.call(self._con, text, bound, self.send)
         self._wait(self._values.mogrify(call, bound), rows)
-        if self._before or not _MAY_WAIT.match(text):
+        if self._before or not IS_PLAIN.match(text):
             self.send()
         return rows
 

@@ -24,7 +24,8 @@ MOST_PREPARED = 400
 _TYPES: dict[type, str] = {int: "bigint", str: "text", bytes: "bytea", float: "double precision"}
 # A text takes the type of what it is compared with; if that is not known, it is a text.
 _TEXTS = ("unknown", "text")
-_PREPARABLE = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*\Z")
+# What may wait and be sent with others, and be prepared if it is one statement.
+IS_PLAIN = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b")
 _NAMED = re.compile(r"%\((\w+)\)s")
 # A statement and the types of its values.
 _Key = tuple[str, tuple[type, ...]]
@@ -116,7 +117,7 @@ class Prepared:
             return self._calls[key]
         self._uses[key] += 1
         typed = all(kind is type(None) or _type(kind) for kind in key[1])
-        if self._uses[key] < USES or key in refused or not (typed and _PREPARABLE.match(text)):
+        if self._uses[key] < USES or key in refused or ";" in text or not (typed and IS_PLAIN.match(text)):
             if len(self._uses) > 10 * MOST_PREPARED:
                 self._uses.clear()
             return text

@@ -26,7 +26,7 @@ from ...pause import state_here
 from .listener import TooLarge, know, read_request
 from .sdk import SERVICE, Services
 from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, own_scope, status_of
-from .verbs import VERBS, Verb, openapi
+from .verbs import VERBS, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class App:
         owner: str | None = None, page: bool = False,
     ) -> None:  # fmt: skip
         self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
-        self._url, self._owner, self._drain = urls[0], owner, services.drain
+        self._owner, self._drain = owner, services.drain
         places = [urlsplit(url) for url in urls]
         self._local = TransportSecurityMiddleware(
             TransportSecuritySettings(
@@ -155,11 +155,9 @@ class App:
         return not grants if grant is OWNER else any(row.id == grant.id and row.holds(now_us()) for row in grants)
 
     async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
-        if path == "/v1/openapi.json":
-            return JSONResponse(openapi(self._url))
         verb = _verb_at(path)
         if verb is None:
-            raise NotFound("there is nothing at this path", hint="/v1/openapi.json lists what there is")
+            raise NotFound("there is nothing at this path", hint=f"POST to /v1/ one of: {', '.join(VERBS)}")
         if request.method != "POST":
             return JSONResponse({"error": "bad_input", "message": "POST it, with JSON"}, 405, {"Allow": "POST"})
         grant.need(verb.role)
@@ -236,7 +234,7 @@ class _Off(LimpetError):
 
 def _shown(path: str) -> str:
     """Return a path as it is logged: unknown ones, which a client may make up, are not."""
-    return path if path in (*PATHS, "/v1/openapi.json") or _verb_at(path) else "other"
+    return path if path in PATHS or _verb_at(path) else "other"
 
 
 def _verb_at(path: str) -> Verb | None:

@@ -1,11 +1,10 @@
-"""The one table of what the HTTP/JSON API offers; routes, roles and the OpenAPI document are made from it."""
+"""The one table of what the HTTP/JSON API offers; routes and roles are made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ... import __version__
 from ...agents.arguments import Schema, checked, flag, number, takes, text, texts
 from ...agents.tools import ITEM, TAKES
 from ...model.clock import format_time
@@ -13,7 +12,7 @@ from ...model.dataclass import dataclass
 from ...model.errors import BadInput, NotFound
 from ...model.ids import parse_id
 from ...model.memory import KINDS
-from .tokens import EVERY_SCOPE, ROLES, Grant, own
+from .tokens import EVERY_SCOPE, Grant, own
 
 if TYPE_CHECKING:
     from ...api import Limpet
@@ -29,7 +28,6 @@ class Verb:
 
     name: str
     role: str
-    says: str
     takes: Schema
     run: Callable[[Limpet, Grant, Given], dict[str, Any]]
 
@@ -45,20 +43,19 @@ _ORIGIN = ITEM["properties"]["origin"]
 
 
 def _verb(
-    name: str, role: str, says: str, *required: str, **properties: Schema
+    name: str, role: str, *required: str, **properties: Schema
 ) -> Callable[[Callable[[Limpet, Grant, Given], dict[str, Any]]], None]:
     """Put a function into the table, with the schema of what it takes."""
     properties["scope"] = text("one that the token is for; without it the token's first")
 
     def add(run: Callable[[Limpet, Grant, Given], dict[str, Any]]) -> None:
         schema = takes(**properties) | {"required": list(required)}
-        VERBS[name] = Verb(name=name, role=role, says=says, takes=schema, run=run)
+        VERBS[name] = Verb(name=name, role=role, takes=schema, run=run)
 
     return add
 
 
-@_verb("remember", "write", "Store memories, one statement an item. One receipt each.", "items",
-       items={"type": "array", "items": ITEM})  # fmt: skip
+@_verb("remember", "write", "items", items={"type": "array", "items": ITEM})
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     items = [checked(item, ITEM, of=f"items[{at}]") for at, item in enumerate(given["items"])]
     if not items:
@@ -67,20 +64,18 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return {"results": [receipt.as_dict() for receipt in written]}
 
 
-@_verb("recall", "read", "Find memories by meaning and words, best first.", "query", query=text(),
-       k=number(10, 100), as_of=_TIME, known_at=_TIME, explain=flag(), budget_tokens=number(2_000, 100_000),
-       lexical_only=flag(), **_FILTERS)  # fmt: skip
+@_verb("recall", "read", "query", query=text(), k=number(10, 100), as_of=_TIME, known_at=_TIME, explain=flag(),
+       budget_tokens=number(2_000, 100_000), lexical_only=flag(), **_FILTERS)  # fmt: skip
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return memory.recall(given.pop("query"), deadline_ms=DEADLINE_MS, **given).as_dict()
 
 
-@_verb("prepare", "read", "A brief for a task.", "message", **TAKES["prepare"]["properties"], session=text())
+@_verb("prepare", "read", "message", **TAKES["prepare"]["properties"], session=text())
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return memory.prepare(given.pop("message"), lexical_only=False, deadline_ms=DEADLINE_MS, **given).as_dict()
 
 
-@_verb("get", "read", "One memory, whatever its state; `history`: with its versions.", "id", id=text(),
-       known_at=_TIME, history=flag())  # fmt: skip
+@_verb("get", "read", "id", id=text(), known_at=_TIME, history=flag())
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     shown = memory.get(given["id"], known_at=given.get("known_at")).as_dict()
     if given.get("history"):
@@ -88,27 +83,25 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     return shown
 
 
-@_verb("list", "read", "Memories, newest first, a page at a time.", limit=number(50, 1_000), cursor=text(),
-       all_states=flag(), ascending=flag(), **_FILTERS)  # fmt: skip
+@_verb("list", "read", limit=number(50, 1_000), cursor=text(), all_states=flag(), ascending=flag(), **_FILTERS)
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     page = memory.list(**given)
     return {"memories": [row.as_dict() for row in page.memories], "cursor": page.cursor}
 
 
-@_verb("correct", "write", "Replace what a memory says by a new memory.", "id", "content", id=text(),
-       content=text(), why=text(), valid_from=_TIME, origin=_ORIGIN)  # fmt: skip
+@_verb("correct", "write", "id", "content", id=text(), content=text(), why=text(), valid_from=_TIME, origin=_ORIGIN)
 def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     own(memory, grant.sees, given["id"])
     return memory.correct(given.pop("id"), given.pop("content"), **given).as_dict()
 
 
-@_verb("retract", "write", "No longer believe a memory.", "id", "why", id=text(), why=text(), origin=_ORIGIN)
+@_verb("retract", "write", "id", "why", id=text(), why=text(), origin=_ORIGIN)
 def _(memory: Limpet, grant: Grant, given: Given) -> dict[str, Any]:
     own(memory, grant.sees, given["id"])
     return memory.retract(given["id"], given["why"], origin=given["origin"]).as_dict()
 
 
-@_verb("undo", "write", "Take back the operation of an event, which a receipt names.", "event", event=text())
+@_verb("undo", "write", "event", event=text())
 def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
     """Undo a named event only: the last operation of a shared scope may be somebody else's."""
     parse_id(given["event"])  # a whole one: nobody looks for others by their beginnings
@@ -118,7 +111,7 @@ def _(memory: Limpet, _: Grant, given: Given) -> dict[str, Any]:
         raise NotFound("there is no such operation in this scope") from None
 
 
-@_verb("stats", "read", "Counts.")
+@_verb("stats", "read")
 def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
     """Return the counts of the scope, and of the whole store for those who may see all of it."""
     shown: dict[str, Any] = {
@@ -131,39 +124,3 @@ def _(memory: Limpet, grant: Grant, _: Given) -> dict[str, Any]:
         whole = {name.removesuffix("_us"): value for name, value in stats._asdict().items()}
         shown["store"] = whole | {"oldest": format_time(stats.oldest), "newest": format_time(stats.newest)}
     return shown
-
-
-def openapi(url: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document of the table."""
-    answers: Schema = {"200": _json("the JSON form of docs/reference/json.md", {"type": "object"})}
-    refused = _json("an error", {"$ref": "#/components/schemas/Error"})
-    errors = dict.fromkeys(("400", "401", "403", "404", "405", "413", "500", "503"), refused)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "limpet", "version": __version__, "description": f"Roles: {', '.join(ROLES)}."},
-        "servers": [{"url": url}],
-        "security": [{"token": []}],
-        "paths": {
-            f"/v1/{verb.name}": {
-                "post": {
-                    "operationId": verb.name, "summary": verb.says, "x-role": verb.role,
-                    "requestBody": {"required": True, "content": {"application/json": {"schema": verb.takes}}},
-                    "responses": answers | errors,
-                }
-            }
-            for verb in VERBS.values()
-        },
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {
-                "Error": {
-                    "type": "object", "required": ["error", "message"],
-                    "properties": dict.fromkeys(("error", "message", "hint"), text()),
-                }
-            },
-        },
-    }  # fmt: skip
-
-
-def _json(description: str, schema: Schema) -> Schema:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}

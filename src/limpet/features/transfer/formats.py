@@ -95,8 +95,7 @@ def markdown(lines: list[str]) -> _Lines:
 # Columns of a line that may head what follows; of the widest line of a text that is wrapped by hand; and of a line on
 # average where lines are statements: shorter ones, as those of an address, say something only together.
 MAX_TITLE, WRAPPED, MIN_STATEMENT = 60, range(56, 121), 24
-_ITEM = re.compile(r"\s*[•‣◦▪·–—*+-]\s+")
-_NUMBER = re.compile(r"\d{1,9}[.)]\s")
+_ITEM = re.compile(r"\s*[•‣◦▪·–—*+-]\s|\d{1,9}[.)]\s")
 
 
 def plain(lines: list[str]) -> _Lines:
@@ -123,13 +122,13 @@ def plain(lines: list[str]) -> _Lines:
 
 def _is_title(lines: list[str], start: int, end: int) -> bool:
     line = lines[start].strip()
-    is_short = end == start + 1 and _width(line) <= MAX_TITLE and not _ITEM.match(line) and not _NUMBER.match(line)
+    is_short = end == start + 1 and _width(line) <= MAX_TITLE and not _ITEM.match(line)
     return is_short and not line.startswith("#") and not unicodedata.category(line[-1]).startswith("P")
 
 
 def _is_list(lines: list[str]) -> bool:
     """Return whether each line is a statement: most end where the next word would have fitted in the widest."""
-    if len(lines) < 2 or any(_ITEM.match(line) or _NUMBER.match(line) or line[0] in "#>|`~" for line in lines):
+    if len(lines) < 2 or any(_ITEM.match(line) or line[0] in "#>|`~" for line in lines):
         return False
     widths = [_width(line) for line in lines]
     words = [line[:1] if _width(line[:1]) > 1 else line.split()[0] for line in lines[1:]]
@@ -147,9 +146,7 @@ def _width(text: str) -> int:
 
 # ".. note:: text", ".. |name| replace:: text", ".. [1] text".
 _DIRECTIVE = re.compile(r"\s*\.\.\s+(?:(?:\|[^|]{1,99}\|\s+)?([\w:.-]{1,60}?)::|(\[\S{1,60}\])(?=\s))(?:\s+(.*))?$")
-_COMMENT = re.compile(r"\s*\.\.(?:\s|$)")
 _FIELD = re.compile(r":([A-Za-z][\w ]{0,40}):\s*(.*)$")
-_OPTION = re.compile(r"\s+:[\w-]+:")
 CODE = frozenset({"code", "code-block", "sourcecode", "parsed-literal", "math"})
 # Directives whose content is no text of the page.
 NO_TEXT = frozenset({"toctree", "contents", "image", "include", "literalinclude", "raw", "index", "highlight", "meta"})
@@ -170,12 +167,12 @@ def restructured(lines: list[str]) -> _Lines:
     while at < len(out):
         line, after = out[at], at + 1
         directive = _DIRECTIVE.match(line)
-        if directive or _COMMENT.match(line):
+        if directive or line.split()[:1] == [".."]:
             name, note, argument = directive.groups("") if directive else ("", "", "")
             name = name or note
             after = _below(out, at)
             out[at] = f"{name}: {argument}" if argument and name not in CODE | NO_TEXT | {"figure"} else ""
-            options = next((n for n in range(at + 1, after) if not _OPTION.match(out[n])), after)
+            options = next((n for n in range(at + 1, after) if not out[n].lstrip().startswith(":")), after)
             out[at + 1 : options] = [""] * (options - at - 1)
             if name in CODE:
                 _fence(out, at, after)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ...model.errors import BadInput
+from ...text.excerpt import PLAIN_WORD
 from . import formats
 from .markdown import MAX_FILE_BYTES, MAX_FILES, OWN, RULES, WIKI, Chunk, chunk, front_matter
 from .records import Link, Record, TransferReport, cleaned, content_of, digest, files_below, kind_of, parsed, text_list
@@ -34,7 +35,6 @@ MAX_FOLDERS = 3
 _LINK = re.compile(r"\]\(([^()\s]{1,500})\)|(?<![\w/.(-])([\w./-]{1,200}\.\w{1,9})(?![\w/-])")
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w/-]{0,60})")
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_WORD = re.compile(r"[^\W_]+")
 
 
 class Page(NamedTuple):
@@ -157,7 +157,7 @@ def context_of(page: Page, headings: tuple[str, ...]) -> str:
     title = page.front.get("title")
     file = path.stem if path.stem.lower() not in PLAIN_NAMES else ""
     parts = [*path.parts[:-1][-MAX_FOLDERS:], title if isinstance(title, str) else file, *headings]
-    plain = [f" {' '.join(_WORD.findall(part.lower()))} " for part in parts]
+    plain = [f" {' '.join(PLAIN_WORD.findall(part.lower()))} " for part in parts]
     kept = [part for at, part in enumerate(parts) if part and not any(plain[at] in later for later in plain[at + 1 :])]
     return " > ".join(" ".join(part.split()) for part in kept)[:300]
 
@@ -222,4 +222,4 @@ def _links(page: str, text: str, id: str, places: dict[str, str], report: Transf
 
 def _anchor(heading: str) -> str:
     """Return a heading as links name it: "Opening hours" as opening-hours."""
-    return "-".join(_WORD.findall(heading.lower()))
+    return "-".join(PLAIN_WORD.findall(heading.lower()))

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...text.turns import cut
+
 if TYPE_CHECKING:
     from ...history.view import Node
     from ...history.walk import Subgraph
@@ -62,7 +64,7 @@ def radial(
         xy[id] = (x, y)
         label = " ".join(nodes[id].content.split()) if few or depth[id] == 0 or len(near[id]) > 8 else ""
         size = min(4 + 1.6 * math.sqrt(len(near[id])), 14)
-        label = label if len(label) <= LABEL_CHARACTERS else label[: LABEL_CHARACTERS - 1] + "…"
+        label = cut(label, LABEL_CHARACTERS)
         seed = depth[id] == 0
         anchor, at = "start", (x + size + 4, y + 4)
         if seed and len(roots) == 1:

@@ -13,6 +13,7 @@ from ...model.errors import counted
 from ...model.ids import shorten_ids
 from ...model.memory import KINDS
 from ...remember.decide import SPEAKERS
+from ...text.turns import cut
 
 if TYPE_CHECKING:
     from ...recall.answer import Trace
@@ -35,8 +36,7 @@ def text(value: str | None) -> str:
 
 
 def excerpt(value: str | None, most: int = 280) -> str:
-    flat = text(value)
-    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+    return cut(text(value), most)
 
 
 def day(at: int | None) -> str:

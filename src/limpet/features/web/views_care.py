@@ -1,11 +1,10 @@
-"""Care: checks, backups, import and export, mirrors, clients. What takes long says how far it is."""
+"""Care: checks, backups, the queue, clients. What takes long says how far it is."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,6 @@ from starlette.responses import Response
 from ...model.clock import MICROSECONDS_PER_SECOND
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput, LimpetError
-from .. import mirror
-from ..transfer.service import READERS, WRITERS
 
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
@@ -53,7 +50,7 @@ def _start(site: Site, what: str, run: Callable[[Progress], Any]) -> None:
         try:
             value = run(progress)
             job.report = value.as_dict() if hasattr(value, "as_dict") else None
-            job.outcome = f"{value:,} lines" if isinstance(value, int) else value if isinstance(value, str) else "done"
+            job.outcome = value if isinstance(value, str) else "done"
         except (LimpetError, OSError) as error:
             job.outcome = f"It failed: {error}"
         finally:
@@ -70,12 +67,8 @@ def care(ask: Ask) -> Response:
         clients = check_clients(ask.memory.path, ask.site.memory.scope)
         checks = [*ask.memory.doctor(), *clients]
         ask.site.tried = (ask.now(), [check for check in clients if check.status != "ok"])
-    here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
     return ask.page(
-        "care.html", checks=checks, job=_JOBS.get(id(ask.site)), mirrors=mirror.mirrors(here), where=here.scope,
-        readers={"jsonl": "limpet's own export", **{name: what for name, (_, _, what) in READERS.items()}},
-        writers={name: what for name, (_, _, what) in WRITERS.items() if name != "segments"},
-        installed=installed(), command=ask.command("doctor"),
+        "care.html", checks=checks, job=_JOBS.get(id(ask.site)), installed=installed(), command=ask.command("doctor"),
         backup=newest_backup(ask.memory), waiting=ask.site.kept("stats", ask.memory.stats),
     )  # fmt: skip
 
@@ -105,31 +98,20 @@ def newest_backup(memory: Limpet) -> tuple[str, int] | None:
     return max(known, key=itemgetter(1), default=None)
 
 
-JOBS: dict[str, tuple[str, Callable[[Limpet, str, dict[str, str], Progress], Any]]] = {
-    "backup": ("The backup", lambda here, path, _, progress: here.backup(path, progress=progress)),
-    "export": ("The export", lambda here, path, form, progress: here.export_to(
-        form.get("format", ""), path, progress=progress
-    )),
-    "import": ("The import", lambda here, path, form, progress: here.import_from(
-        form.get("format", ""), path, dry_run="apply" not in form, progress=progress
-    )),
-    "sync": ("The sync", lambda here, path, *_: mirror.sync(here, path)),
-    "work": ("The queue", lambda here, *given: here.work(progress=given[-1])),
-}  # fmt: skip
-
-
-def _do(name: str, ask: Ask) -> Response:
-    what, run = JOBS[name]
-    here = ask.site.seen_from(ask.scope or ask.site.memory.scope)
+def backup(ask: Ask) -> Response:
     path = ask.form.get("path", "").strip()
-    if not path and name != "work":
-        raise BadInput("which file or folder?")
-    path, form = str(Path(path).expanduser()), ask.form
-    _start(ask.site, what, lambda progress: run(here, path, form, progress))
+    if not path:
+        raise BadInput("which file?")
+    file = Path(path).expanduser()
+    _start(ask.site, "The backup", lambda progress: ask.site.memory.backup(file, progress=progress))
+    return ask.back("/care")
+
+
+def work(ask: Ask) -> Response:
+    _start(ask.site, "The queue", lambda progress: ask.site.memory.work(progress=progress))
     return ask.back("/care")
 
 
 VIEWS: list[tuple[str, str, View]] = [
-    ("GET", "/care", care),
-    *(("POST", f"/care/{name}", partial(_do, name)) for name in JOBS),
-]
+    ("GET", "/care", care), ("POST", "/care/backup", backup), ("POST", "/care/work", work),
+]  # fmt: skip

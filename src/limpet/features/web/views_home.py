@@ -92,7 +92,7 @@ def view(ask: Ask) -> Response:
 def scopes(ask: Ask) -> Response:
     listing = ask.site.kept("scopes", ask.site.seen_from("").scopes)
     listing = [scope for scope in listing if ask.visitor.sees(scope.scope)]
-    return ask.page("scopes.html", scopes=listing, command=ask.command("scopes"))
+    return ask.page("scopes.html", scopes=listing, command=ask.command("scope", "list"))
 
 
 VIEWS: list[tuple[str, str, View]] = [("GET", "/", home), ("POST", "/view", view), ("GET", "/scopes", scopes)]

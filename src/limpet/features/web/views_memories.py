@@ -271,7 +271,7 @@ def similar(ask: Ask) -> Response:
     except LimpetError:
         results = None
     return ask.page("similar.html", one=ask.memory.get(ask.name("id")), found=results,
-                    command=ask.command("related", ask.short(ask.name("id"))))  # fmt: skip
+                    command=ask.command("list", "--related", ask.short(ask.name("id"))))  # fmt: skip
 
 
 def changes(ask: Ask) -> Response:

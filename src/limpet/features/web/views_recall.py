@@ -104,7 +104,7 @@ def beliefs(ask: Ask) -> Response:
     words, then = ask.query.get("q", "").strip(), _then(ask)
     given: dict[str, Any] = {
         "audit": None, "facts": [], "line": None, "weak": None, "against": None, "slider": _slider(ask), "words": words,
-        "command": ask.command("contradictions"),
+        "command": ask.command("graph", "contradictions"),
     }  # fmt: skip
     store = ask.memory
     if words:

@@ -14,8 +14,8 @@ from ...model.errors import BadInput, StoreDamaged
 from ..files import REPLACED, check_place, partial_file, publish, unguessable, writing
 from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
 from ..sql.chain_check import verify_chain
-from ..sql.maintenance import AGE, Erasure, Maintenance, check_rows, hits_of
-from .connection import connect, head_of, is_encrypted, open_connection
+from ..sql.maintenance import Erasure, Maintenance, check_rows, hits_of
+from .connection import connect, is_encrypted, open_connection
 from .database import Database
 
 # How far a code is from its vector, by rounding to int8 and float16; and the vector's squared length from 1.
@@ -156,9 +156,8 @@ def _verify_chunks(con: apsw.Connection, embedder: int, dimensions: int) -> list
 
 
 class SqliteErasure(Erasure):
-    def is_locked(self, file: Path) -> bool:
-        """Return whether a file is locked. A store's is read through SQLite, whose locks a plain close would drop."""
-        return is_encrypted(file) or head_of(file).startswith(AGE)
+    def _is_locked(self, file: Path) -> bool:
+        return is_encrypted(file)
 
     def scour(self, pieces: Sequence[bytes]) -> bool:
         left: set[bytes] = set()
