@@ -314,21 +314,25 @@ def cursor(steps):
 
 
 def opencode(path, steps, session="ses_5f0a", cwd="/home/ana/src/shop", start=START):
-    con = apsw.Connection(str(path))
+    """Add a session, and one of a sub-agent, to the database at `path`."""
+    con, created = apsw.Connection(str(path)), int(start.timestamp() * 1000)
     con.execute(
-        "CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, slug text NOT NULL, directory text NOT NULL,"
+        "CREATE TABLE IF NOT EXISTS session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, slug text NOT NULL, directory text NOT NULL,"
         " title text NOT NULL, version text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL);"
-        "CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);"
-        "CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);"
+        "CREATE TABLE IF NOT EXISTS message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);"
+        "CREATE TABLE IF NOT EXISTS part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);"
     ).fetchall()
-    con.execute("INSERT INTO session VALUES (?, 'p', NULL, 's', ?, 't', '1.18.33', 1, 1)", (session, cwd))
-    con.execute("INSERT INTO session VALUES ('ses_child', 'p', ?, 's', ?, 't', '1.18.33', 1, 1)", (session, cwd))
+    con.execute(
+        "INSERT INTO session VALUES (?, 'p', NULL, 's', ?, 't', '1.18.33', ?, ?)", (session, cwd, created, created)
+    )
+    con.execute("INSERT INTO session VALUES ('child_' || ?1, 'p', ?1, 's', ?2, 't', '1.18.33', 1, 1)", (session, cwd))
     for number, (kind, *rest) in enumerate(steps):
         at = int((start + timedelta(seconds=30 * number)).timestamp() * 1000)
         role = "user" if kind == "user" else "assistant"
         message = {"role": role, "time": {"created": at}, "agent": "build"}
         con.execute(
-            "INSERT INTO message VALUES (?, ?, ?, ?, ?)", (f"msg_{number:04d}", session, at, at, json.dumps(message))
+            "INSERT INTO message VALUES (?, ?, ?, ?, ?)",
+            (f"msg_{session}_{number:04d}", session, at, at, json.dumps(message)),
         )
         if kind in ("user", "agent"):
             part = {"type": "text", "text": rest[0]}
@@ -344,11 +348,13 @@ def opencode(path, steps, session="ses_5f0a", cwd="/home/ana/src/shop", start=ST
                               "time": {"start": at, "end": at}}}  # fmt: skip
         con.execute(
             "INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)",
-            (f"prt_{number:04d}", f"msg_{number:04d}", session, at, at, json.dumps(part)),
+            (f"prt_{session}_{number:04d}", f"msg_{session}_{number:04d}", session, at, at, json.dumps(part)),
         )
-    con.execute("INSERT INTO message VALUES ('msg_9', 'ses_child', 1, 1, '{\"role\": \"user\"}')")
+    con.execute("INSERT INTO message VALUES ('msg_9_' || ?1, 'child_' || ?1, 1, 1, '{\"role\": \"user\"}')", (session,))
     con.execute(
-        "INSERT INTO part VALUES ('prt_9', 'msg_9', 'ses_child', 1, 1, '{\"type\": \"text\", \"text\": \"We use Fortran, not C.\"}')"
+        "INSERT INTO part VALUES ('prt_9_' || ?1, 'msg_9_' || ?1, 'child_' || ?1, 1, 1,"
+        ' \'{"type": "text", "text": "We use Fortran, not C."}\')',
+        (session,),
     )
     con.close()
     return path

@@ -18,6 +18,7 @@ FEATURES = "limpet.features"
 # The first word of a command -> the module of the feature that has its rows (VERBS, see cli/verbs.py).
 COMMANDS = {
     "encrypt": "features.encryption.commands",
+    "start": "features.starting.commands",
     "organize": "features.organize.commands",
     "eval": "features.evaluate.commands",
     "import": "features.transfer.commands",
@@ -41,6 +42,8 @@ CALLS = {
     "shown": ("features.usefulness", "note_exposures"),
     "before_recall": ("features.mirror", "take_in_edits_seen_by_recalls"),
     "mirrors": ("features.mirror", "synced_mirrors"),
+    "ended": ("features.starting", "note_ended"),
+    "read_ended": ("features.starting", "read_ended"),
     "check_clients": ("features.install.check", "check_clients"),
     "embedder": ("features.embedders", "load"),
     "embedders": ("features.embedders", "installed"),

@@ -782,3 +782,19 @@ def test_the_command_line_reports_and_ends_with_its_codes(tmp_path):
 
     done = run_cli(tmp_path / "s.db", "export", "markdown", tmp_path / "out", "--json")
     assert (done.returncode, json.loads(done.stdout)["written"]) == (0, 2)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_of_claude_s_conversation_the_branch_last_shown_comes(memory, tmp_path, named):
+    """Its messages name their parents; a question that was edited, and its answers, are another branch."""
+    root = "00000000-0000-4000-8000-000000000000"
+    rows = [("a", root, "Which port?"), ("b", "a", "5432"), ("c", root, "Which port has staging?"), ("d", "c", "5433"),
+            ("e", "c", "It is 5434")]  # fmt: skip
+    rows = [rows[4], *rows[:4]] if named else rows
+    messages = [{"uuid": id, "parent_message_uuid": above, "sender": "human", "text": text} for id, above, text in rows]
+    about = {"current_leaf_message_uuid": "e"} if named else {}
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([{"uuid": "t", "name": "Ports", "chat_messages": messages, **about}]))
+    report = memory.import_from("claude", path)
+    assert set(held(memory)) == {"Which port has staging?", "It is 5434"}
+    assert report.notes["messages of other branches (edited or regenerated) were left out"] == 3

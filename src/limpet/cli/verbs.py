@@ -343,14 +343,15 @@ def open_every_day(args: argparse.Namespace, *, create: bool = False) -> EveryDa
     return _opened(EveryDay, args, create=create)
 
 
-def leave_worker(memory: EveryDay) -> None:
-    """Start what works the queue when the command has ended, where no server does."""
+def leave_worker(memory: EveryDay, texts: int = 0) -> None:
+    """Start what works the queue when the command has ended, where no server does. `texts`: the command stored so
+    many."""
     from ..settings import wants_worker
 
     if wants_worker():
-        from ..work.later import leave
+        from ..work.later import MOST, leave
 
-        leave(memory._context)
+        leave(memory._context, max(MOST, texts))
 
 
 def how_to_join(memory: EveryDay, settings: Settings, *, fresh: bool = False) -> str:

@@ -23,6 +23,8 @@ from .write import changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..context import Context
     from ..store import Store
     from .write import Receipt, Writer
@@ -156,7 +158,7 @@ def depth(store: Store, events: Sequence[Event]) -> tuple[int, list[Event]]:
 
 def only_sessions(events: Sequence[Event]) -> bool:
     """Return whether an operation only began or ended sessions, which hooks do unasked: an undo passes it over."""
-    return all(event.type in SESSION_EVENTS for event in events)
+    return all(event.type in SESSION_EVENTS and not event.data.get("whole") for event in events)
 
 
 ERASED = "a purge cannot be undone: the content is gone"
@@ -247,14 +249,17 @@ def undo(context: Context, event: str | None, *, origin: str) -> list[Receipt]:
         done = last_done(store, scopes) if event is None else find(store, event, scopes)
         if event is not None and done.undone:
             raise BadInput(f"{event} was undone already", hint="`limpet undo --redo` does again what was undone last")
-        return take_back(writer, _with_judgements(store, done, scopes, event or "the last operation"), origin)
+        whole = _whole(store, done)
+        return take_back(writer, _with_judgements(store, whole, scopes, event or "the last operation"), origin)
 
     return _standing(context, context.write(write))
 
 
 def redo(context: Context) -> list[Receipt]:
-    done = context.write(lambda writer: take_back(writer, last_undone(writer.reads, context.scopes), "agent"))
-    return _standing(context, done)
+    def write(writer: Writer) -> list[Receipt]:
+        return take_back(writer, _whole(writer.reads, last_undone(writer.reads, context.scopes)), "agent")
+
+    return _standing(context, context.write(write))
 
 
 def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
@@ -266,6 +271,18 @@ def log(context: Context, *, limit: int, event: str | None) -> list[Operation]:
     return shown(store, list(islice(listed, limit)))
 
 
+def _whole(store: Store, done: Done) -> Done:
+    """Return an operation with its events in scopes that are not seen here, if it is one of all scopes."""
+    if not _is_of_all_scopes(done.events[0]):
+        return done
+    events = store.ledger.operation(done.id)
+    return Done(events, _cancelled(store, events))
+
+
+def _is_of_all_scopes(event: Event) -> bool:
+    return event.type in ("session_started", "undone") and bool(event.data.get("whole"))
+
+
 def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     """Take back what still holds of an operation; return a receipt for each memory. Raises BadInput for a purge."""
     if any(event.type == "purged" for event in done.events):
@@ -273,7 +290,9 @@ def take_back(writer: Writer, done: Done, origin: str) -> list[Receipt]:
     receipts: dict[bytes, Receipt] = {}
     for event in done.events:
         if event.id not in done.cancelled:
-            receipts[event.memory] = changed(writer.event("undone", event.memory, origin=origin, undoes=event.id.hex()))
+            of_all: dict[str, Any] = {"whole": True} if _is_of_all_scopes(event) else {}
+            made = writer.event("undone", event.memory, origin=origin, undoes=event.id.hex(), **of_all)
+            receipts[event.memory] = changed(made)
     return list(receipts.values())
 
 
@@ -313,6 +332,8 @@ def shown(store: Store, operations: Sequence[Done]) -> list[Operation]:
 
 
 def _verb(events: Sequence[Event]) -> str:
+    if _is_of_all_scopes(events[0]):
+        return "start"
     types = {event.type for event in events}
     verb = next((verb for type, verb in _VERBS.items() if type in types), events[0].type)
     replaces = any(event.type == "linked" and event.data.get("edge") == "supersedes" for event in events)

@@ -109,6 +109,8 @@ class NewVector(NamedTuple):
 
 # Jobs that make vectors of the parts of long texts.
 PARTS = "parts"
+# The job to read what sessions that have ended said; one for all of them.
+READ = "read"
 # The error of a job that was given back through no fault of its own.
 INTERRUPTED = "interrupted"
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
-from ..store.records import ALL, PARTS
+from ..registry import call
+from ..store.records import ALL, PARTS, READ
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -39,6 +40,8 @@ def work(
         raise BadInput(f"limit must be at least 1, not {limit}")
     if not context.store.read_only and context.store.erasure.flush_waits():
         context.store.erasure.flush(0.0)
+    if not only_vectors and context.store.jobs.backlog(READ, context.now(), most=1):
+        call("read_ended", context)
     try:
         from ..vectors.calibration import calibration_of
         from ..vectors.embed import AGAIN, LONG_BATCH, drain

@@ -234,6 +234,7 @@ class _Event:
                 path = os.path.join(root, *parts)  # noqa: PTH118
             if os.path.isabs(path) and os.path.isfile(path):  # noqa: PTH113, PTH117
                 registry.part("features.organize").note_transcript(memory, path)
+                registry.call("ended", memory)
             if self.host.memory is None:  # else a server has the store, and works the queue itself
                 from ...work.later import leave
 

@@ -333,6 +333,11 @@ def is_present(client: str, place: Place) -> bool:
     return _TABLE[client].folder(place).is_dir() or (client == "cline" and (place.home / ".cline").is_dir())
 
 
+def user_folders(place: Place) -> list[Path]:
+    """Return the folders in which clients keep what is the user's own, such as rules."""
+    return [row.folder(place) for row in _TABLE.values()]
+
+
 def is_granted(place: Place) -> bool:
     """Return whether Claude Code's settings have the rule that allows limpet's tools. Raises BadInput."""
     every = parts("claude", place._replace(allow_tools=True))

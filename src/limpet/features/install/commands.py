@@ -34,6 +34,7 @@ def _install(args: Namespace) -> int:
         local = f"these files name {place.run[0]}, a path of this machine: commit them only if all have it; "
         if not os.environ.get("LIMPET_EMBEDDER"):
             output.words(f"for memories that are not in English: {languages.OFFER}; {languages.HOW}")
+        output.words("`limpet start` reads what your agents have kept on this machine so far; it asks first")
         output.words(f"{local if args.project else ''}restart the client, so that it reads them")
     return done
 

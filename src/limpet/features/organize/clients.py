@@ -7,7 +7,10 @@ understood is left out, a line that is no JSON is reported, and nothing of what 
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from html import unescape
 from itertools import chain, islice
@@ -36,6 +39,7 @@ class Client(NamedTuple):
     wrote: Callable[[dict[str, Any]], bool]  # whether a row tells that this client wrote it
     read: Callable[[Conversation, dict[str, Any], str], None]  # takes a row and its place into a conversation
     arranged: Callable[[Iterable[Row]], Iterable[Row]] = iter  # the rows that count
+    dated: bool = True  # a message keeps the time when it was said in every copy of its conversation
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -50,13 +54,14 @@ def _claude(into: Conversation, row: dict[str, Any], place: str) -> None:
         into.injected_lines += injected(str(row.get("attachment"))[:100_000].replace("\\n", "\n"))
     if row.get("type") not in ("user", "assistant") or row.get("isSidechain"):
         return
-    into.name(None if into.turns else row.get("sessionId"), row.get("cwd"))
+    into.name(None if into.begun else row.get("sessionId"), row.get("cwd"))
     if not (row.get("isMeta") or row.get("isCompactSummary") or row.get("isApiErrorMessage")):
         _blocks(into, row, "type", place, failed=False)
 
 
 def _cursor(into: Conversation, row: dict[str, Any], place: str) -> None:
     if row.get("role") in ("user", "assistant"):
+        into.name(None, None if into.begun else _cursor_folder(into.path))
         # The file's own time stands for all messages.
         row = {**row, "timestamp": Path(into.path).stat().st_mtime_ns // 1_000 / 1_000_000}
         _blocks(into, row, "role", place, failed=None)
@@ -76,21 +81,45 @@ def _blocks(into: Conversation, row: dict[str, Any], who: str, place: str, *, fa
     into.message(row[who], texts(content, "text"), row.get("uuid"), place, at)
 
 
+def _cursor_folder(transcript: str) -> str:
+    """Return the agent's folder, which its client writes with `-` for all but letters and digits; "" for none."""
+    slug = next((above.parent.name for above in Path(transcript).parents if above.name == "agent-transcripts"), "")
+    folder, slug = Path(transcript).anchor, re.sub(r"[^A-Za-z0-9]+", "-", slug).strip("-")
+    with suppress(OSError):
+        while slug:
+            below = [(re.sub(r"[^A-Za-z0-9]+", "-", each.name).strip("-"), each.path) for each in os.scandir(folder)]
+            fits = [(name, path) for name, path in below if name and f"{slug}-".startswith(f"{name}-")]
+            name, folder = max(fits, key=lambda fit: len(fit[0]), default=("", ""))
+            if not name:
+                return ""
+            slug = slug[len(name) + 1 :]
+        return folder
+    return ""
+
+
 # -- Codex CLI
 
 
 def _codex_arranged(rows: Iterable[Row]) -> Iterator[Row]:
     """Yield the model's input and output, or a person's typed events from a log that has nothing else."""
-    kept = list(rows)
-    only_events = not any(row.get("type") == "response_item" for _, row in kept)
-    yield from ((place, row) for place, row in kept if only_events or row.get("type") != "event_msg")
+    events: list[Row] | None = []
+    for place, row in rows:
+        events = None if row.get("type") == "response_item" else events
+        if row.get("type") != "event_msg":
+            yield place, row
+        elif events is not None:
+            events.append((place, row))
+    yield from events or ()
 
 
 def _codex(into: Conversation, row: dict[str, Any], place: str) -> None:
     given, at = mapping(row.get("payload")), row.get("timestamp")
     kind, id = given.get("type"), given.get("call_id")
-    if row.get("type") in ("session_meta", "turn_context"):
-        into.name(given.get("id"), given.get("cwd"))
+    if row.get("type") == "session_meta":  # a fork holds those of the conversations it is a copy of, too
+        into.name(None if into.root else given.get("id"), given.get("cwd"))
+        into.root = str(given.get("forked_from_id") or given.get("id"))
+    elif row.get("type") == "turn_context":
+        into.name(None, given.get("cwd"))
     elif row.get("type") == "event_msg":
         item = mapping(given.get("item")) if kind == "item_completed" else {"type": kind, "text": given.get("message")}
         into.message(item.get("type"), texts(item.get("content") or item.get("text")), None, place, at)
@@ -200,15 +229,15 @@ def _opencode(into: Conversation, row: dict[str, Any], place: str) -> None:
         into.ended(row["id"], state.get("output") or state.get("error"), failed, place, at)
 
 
-def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]:
-    """Yield the file's conversations, without those of subagents. Raises BadInput."""
+def _read_opencode(path: Path, report: TransferReport, *, whole: bool) -> Iterator[Conversation]:
+    """Yield the file's conversations, the last first, without those of subagents. Raises BadInput."""
 
     def text(cell: Any) -> str:
         return cell if isinstance(cell, str) else ""
 
-    def rows(table: str, owner: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Yield (parent's id, id, object) of each row."""
-        for place, row in file.rows(table, f"id {owner} data", named=table):
+    def rows(table: str, owner: str, session: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Yield (parent's id, id, object) of each row of a session."""
+        for place, row in file.rows(table, f"id {owner} data", named=table, where=("session_id", session)):
             try:
                 value = parsed(str(row["data"]))
             except BadInput as error:
@@ -216,19 +245,19 @@ def _read_opencode(path: Path, report: TransferReport) -> Iterator[Conversation]
             else:
                 yield text(row[owner]), text(row["id"]), value
 
-    needed = {"session": "id directory", "message": "id session_id data", "part": "id message_id data"}
+    needed = {"session": "id directory", "message": "id session_id data", "part": "id message_id session_id data"}
     with ForeignFile(path, report, **needed) as file:
-        by_id: dict[str, Conversation] = {}
-        for _, row in file.rows("session", "id parent_id directory", named="session"):
-            if row["parent_id"] is None and (name := text(row["id"])):
-                by_id[name] = Conversation("opencode", path)
-                by_id[name].name(name, text(row["directory"]))
-        messages = {id: (session, value) for session, id, value in rows("message", "session_id") if session in by_id}
-        parts = [part for part in rows("part", "message_id") if part[0] in messages]
-    for of, id, part in sorted(parts, key=lambda part: part[:2]):  # ids ascend in time
-        session, message = messages[of]
-        _opencode(by_id[session], {**part, "id": id, "message": message}, f"part {id}")
-    yield from (conversation for conversation in by_id.values() if conversation.turns)
+        of_people = [row for _, row in file.rows("session", "id parent_id directory time_updated", named="session")
+                     if row["parent_id"] is None and text(row["id"])]  # fmt: skip
+        for row in sorted(of_people, key=lambda row: str(row["time_updated"]), reverse=True):
+            made = Conversation("opencode", path, whole=whole)
+            made.name(row["id"], text(row["directory"]))
+            messages = {id: value for _, id, value in rows("message", "session_id", made.id)}
+            parts = [part for part in rows("part", "message_id", made.id) if part[0] in messages]
+            for of, id, part in sorted(parts, key=lambda part: part[:2]):  # ids ascend in time
+                _opencode(made, {**part, "id": id, "message": messages[of]}, f"part {id}")
+            if made.turns:
+                yield made
 
 
 # -- the table and the loop
@@ -239,6 +268,7 @@ CLIENTS = {
     "codex": Client(
         "CODEX_HOME", "", ".codex", "sessions/*/*/*/rollout-*.jsonl",
         lambda row: "payload" in row and row.get("type") in _CODEX_ROWS, _codex, _codex_arranged,
+        dated=False,
     ),
     "copilot": Client(
         "COPILOT_HOME", "", ".copilot", "session-state/*/events.jsonl",
@@ -256,6 +286,7 @@ CLIENTS = {
     "cursor": Client(
         "", "", ".cursor", "projects/*/agent-transcripts/**/*.jsonl",
         lambda row: row.get("role") in ("user", "assistant") and isinstance(row.get("message"), dict), _cursor,
+        dated=False,
     ),
     "opencode": Client(
         "XDG_DATA_HOME", "opencode", ".local/share/opencode", "opencode*.db", lambda _: False, _opencode,
@@ -263,10 +294,11 @@ CLIENTS = {
 }  # fmt: skip
 
 
-def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation]:
-    """Yield the conversations in a file. Raises BadInput when no known client wrote it."""
+def read_transcript(path: Path, report: TransferReport, *, part: int | None = None) -> Iterator[Conversation]:
+    """Yield the conversations in a file. `part`: each whole, with what was pasted, again and again with the next turns,
+    about so many. Raises BadInput when no known client wrote it."""
     if is_sqlite(path):
-        yield from _read_opencode(path, report)
+        yield from _read_opencode(path, report, whole=part is not None)
         return
     rows: Iterator[Row] = iter(())
     if path.suffix.lower() == ".json":  # Gemini CLI's older form: the whole conversation is one object
@@ -275,13 +307,37 @@ def read_transcript(path: Path, report: TransferReport) -> Iterator[Conversation
         client = "gemini"
     else:
         rows = json_lines(path, report)
-        ahead = list(islice(rows, AHEAD))
-        client = next((name for _, row in ahead for name, known in CLIENTS.items() if known.wrote(row)), "")
+        ahead, client = _written_by(rows)
     if not ahead or not client:
         raise BadInput(f"{path} is no transcript that is known", hint=f"clients: {', '.join(sorted(CLIENTS))}")
-    made = Conversation(client, path)
+    made = Conversation(client, path, whole=part is not None)
     if client == "copilot" and path.stem == "events":
         made.id = path.parent.name[:200]
     for place, row in CLIENTS[client].arranged(chain(ahead, rows)):
         CLIENTS[client].read(made, row, place)
+        if part and len(made.turns) >= part:
+            yield made
+            made.turns = []
     yield made
+
+
+def began(path: Path) -> Conversation:
+    """Return a conversation as far as its first rows tell of it, up to the agent's folder. Raises BadInput, OSError."""
+    if path.suffix.lower() == ".json":
+        made = Conversation("gemini", path)
+        made.name(None, _gemini_folder(made.path))
+        return made
+    rows = json_lines(path, TransferReport())
+    ahead, client = _written_by(rows)
+    made = Conversation(client, path)
+    for place, row in CLIENTS[client].arranged(chain(ahead, islice(rows, 10 * AHEAD))) if client else ():
+        CLIENTS[client].read(made, row, place)
+        if made.folder:
+            break
+    return made
+
+
+def _written_by(rows: Iterator[Row]) -> tuple[list[Row], str]:
+    """Return the first rows of a file, and the client that wrote them; "" for none that is known."""
+    ahead = list(islice(rows, AHEAD))
+    return ahead, next((name for _, row in ahead for name, known in CLIENTS.items() if known.wrote(row)), "")

@@ -65,13 +65,16 @@ def digest_of(path: Path) -> str:
     return mark.hexdigest()
 
 
-def read(path: Path, report: TransferReport, pauses: Pauses) -> Iterator[Conversation]:
-    """Yield the conversations of a file that may be read. Raises BadInput for an unknown or unreadable file."""
+def read(
+    path: Path, report: TransferReport, pauses: Pauses, *, part: int | None = None
+) -> Iterator[Conversation]:  # fmt: skip
+    """Yield the conversations of a file that may be read. `part`: see `read_transcript`. Raises BadInput for an unknown
+    or unreadable file."""
     if is_ignored(str(path), pauses.ignore):
         report.note("files whose path is ignored were left out")
         return
     is_notes = path.name.lower().endswith(texts.MARKDOWN)
-    for conversation in _notes(path) if is_notes else read_transcript(path, report):
+    for conversation in _notes(path) if is_notes else read_transcript(path, report, part=part):
         folder = conversation.folder or (str(path.absolute().parent) if is_notes else "")
         if conversation.id in pauses.sessions or "off" in read_folder(folder)[1]:
             report.note("conversations that are incognito, or of folders that are off, were left out")

@@ -17,7 +17,7 @@ from ...model.errors import BadInput
 from ...text.blocks import CLOSE, OPEN, split_typed, strip_blocks
 from ..transfer.records import moment
 
-Role = Literal["user", "agent", "tool"]
+Role = Literal["user", "agent", "tool", "pasted"]
 # What clients call them.
 _ROLES: dict[str, Role] = {
     "user": "user", "user_message": "user", "UserMessage": "user", "assistant": "agent", "agent_message": "agent",
@@ -65,9 +65,11 @@ class Candidate:
 class Conversation:
     """One run of an agent, or one file of notes (client "notes"), filled while it is read."""
 
-    def __init__(self, client: str, path: Path) -> None:
-        self.client, self.path = client, str(path)
+    def __init__(self, client: str, path: Path, *, whole: bool = False) -> None:
+        """Begin a conversation. `whole`: what a user pasted is a turn too."""
+        self.client, self.path, self._whole = client, str(path), whole
         self.id = path.stem[:200]  # until the client's own is read
+        self.root = ""  # the conversation that this one is a copy of, by its client's word, else its own id
         self.folder = ""  # where the agent worked
         self.turns: list[Turn] = []
         # What limpet put into the conversation, or was given from it: what an agent repeats of these is not taken.
@@ -77,6 +79,11 @@ class Conversation:
         self._open: dict[str, tuple[Any, Any]] = {}  # calls without their end: id -> (tool, input)
         self._seen: set[tuple[str, str, str]] = set()
         self._outside = ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether there was a turn, which may have been taken out of `turns` since."""
+        return bool(self._seen)
 
     def name(self, id: Any, folder: Any) -> None:
         """Take the client's own id of the session, and the first folder that is named."""
@@ -90,8 +97,12 @@ class Conversation:
         self.injected_lines += injected(raw)
         who, text = _ROLES.get(str(role)), spoken(raw)
         if who == "user":
-            text, pasted = split_typed(text)
+            said, (text, pasted) = text, split_typed(text)
             self._outside = "web" if pasted else self._outside
+            typed = set(text.splitlines())
+            other = "\n".join(line for line in said.splitlines() if line.strip() not in typed).strip()
+            if pasted and other and self._whole:
+                self._add("pasted", id, place, at, other, outside="web")
         if who is not None and text:
             self._add(who, id, place, at, text, outside=self._outside if who == "agent" else "")
 

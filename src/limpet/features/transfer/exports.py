@@ -163,6 +163,7 @@ def read_mem0(path: Path, report: TransferReport) -> Iterator[Record]:
 CONVERSATIONS = "conversations.json"
 # Roles of people and assistants; messages of the system and of tools are left out.
 SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "claude": "assistant"}
+OTHERS = "messages of other branches (edited or regenerated) were left out"
 # (place, id, texts, role, time) of a message.
 _Messages = Iterator[tuple[str, str, list[Any], Any, Any]]
 
@@ -181,7 +182,7 @@ def read_chats(path: Path, report: TransferReport) -> Iterator[Record]:
             if isinstance(tree, dict):
                 messages = _branch(tree, of("current_node"), place, report)
             elif isinstance(listed, list):
-                messages = _listed(listed, place, report)
+                messages = _listed(listed, of("current_leaf_message_uuid"), place, report)
             else:
                 raise BadInput("it has neither a mapping of messages nor chat_messages")
             for where, id, texts, role, at in messages:
@@ -210,12 +211,9 @@ def _branch(tree: dict[str, Any], key: Any, place: str, report: TransferReport) 
     if not isinstance(key, str) or key not in nodes:
         parents = {parent for node in nodes.values() if isinstance(parent := node.get("parent"), str)}
         key = next((leaf for leaf in reversed(nodes) if leaf not in parents), None)
-    branch: dict[str, None] = {}
-    while isinstance(key, str) and key in nodes and key not in branch:
-        branch[key] = None
-        key = nodes[key].get("parent")
+    branch = _line(key, {key: node.get("parent") for key, node in nodes.items()})
     others = sum(1 for key, role in roles.items() if key not in branch and isinstance(role, str) and role in SPEAKERS)
-    report.note("messages of other branches (edited or regenerated) were left out", others)
+    report.note(OTHERS, others)
     for key in reversed(branch):
         if key in messages:
             message = messages[key]
@@ -228,10 +226,27 @@ def _branch(tree: dict[str, Any], key: Any, place: str, report: TransferReport) 
             yield f"{place}, message {key[:60]}", id, texts, roles[key], message.get("create_time")
 
 
-def _listed(messages: list[Any], place: str, report: TransferReport) -> _Messages:
-    """Yield the messages of Claude's list."""
+def _line(key: Any, parents: dict[str, Any]) -> list[str]:
+    """Return a key with those above it, up to the first that is not there."""
+    line: dict[str, None] = {}
+    while isinstance(key, str) and key in parents and key not in line:
+        line[key] = None
+        key = parents[key]
+    return list(line)
+
+
+def _listed(messages: list[Any], key: Any, place: str, report: TransferReport) -> _Messages:
+    """Yield the messages of Claude's list; where they name their parents those up to `key`, or to the last one."""
+    ids = [_name(mapping(message).get("uuid")) for message in messages]
+    above = [mapping(message).get("parent_message_uuid") for message in messages]
+    parents = {id: parent for id, parent in zip(ids, above, strict=True) if id} if any(above) else {}
+    key = key if isinstance(key, str) and key in parents else next(reversed(parents), None)
+    others = parents.keys() - _line(key, parents)
     for number, message in enumerate(messages, 1):
         where = f"{place}, message {number}"
+        if ids[number - 1] in others:
+            report.note(OTHERS)
+            continue
         if not isinstance(message, dict):
             report.bad(where, "not an object")
             continue
@@ -281,7 +296,9 @@ def read_claude_memory(path: Path, report: TransferReport) -> Iterator[Record]:
     for done, file in enumerate(files, 1):
         report.at(done, len(files))
         lines = texts.read_lines(file, report)
-        if lines is not None:
+        if lines is not None and "limpet" in mapping(markdown.front_matter(lines).values.get("metadata")):
+            report.left(file.name, "files that a mirror of limpet wrote were left out")
+        elif lines is not None:
             yield claude_memory_record(file, lines, entries.get(file.name), ids, report)
 
 

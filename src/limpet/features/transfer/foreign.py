@@ -98,9 +98,11 @@ class ForeignFile:
     def has(self, table: str, *columns: str) -> bool:
         return table in self.tables and set(columns) <= set(self.tables[table])
 
-    def rows(self, table: str, columns: str, *, named: str = "row") -> Rows:
-        """Yield every row; a missing column is None. A row that cannot be read goes into the report, as `named`. Raises
-        BadInput."""
+    def rows(
+        self, table: str, columns: str, *, named: str = "row", where: tuple[str, str] | None = None
+    ) -> Rows:  # fmt: skip
+        """Yield every row, or those with a value in a column (`where`); a missing column is None. A row that cannot be
+        read goes into the report, as `named`. Raises BadInput."""
         names, there = columns.split(), self.tables[table]
         chosen = []
         for name in names:
@@ -109,10 +111,12 @@ class ForeignFile:
             value = f"CASE WHEN typeof({column}) = 'text' THEN CAST({column} AS BLOB) ELSE {column} END"
             bounded = f"CASE WHEN octet_length({column}) <= {MAX_CELL_BYTES} THEN {value} END, octet_length({column})"
             chosen.append(bounded if name in there else "NULL, NULL")
-        statement = f"SELECT {', '.join(chosen)} FROM {_quoted(table)}"
+        chosen_rows = _quoted(table) + (f" WHERE {_quoted(where[0])} = ?" if where else "")
+        bound = where[1:] if where else ()
         try:
-            total = int(self._con.execute(f"SELECT count(*) FROM {_quoted(table)}").get)
-            for number, row in enumerate(self._con.cursor().execute(statement), 1):
+            total = int(self._con.execute(f"SELECT count(*) FROM {chosen_rows}", bound).get)
+            statement = f"SELECT {', '.join(chosen)} FROM {chosen_rows}"
+            for number, row in enumerate(self._con.cursor().execute(statement, bound), 1):
                 if number % 500 == 0 or number == total:
                     self._report.at(number, total)
                 try:

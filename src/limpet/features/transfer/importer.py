@@ -19,6 +19,7 @@ from ...model.edges import ACYCLIC_TYPES, MAX_WEIGHT, SYMMETRIC_TYPES, TEMPORAL
 from ...model.errors import BadInput, EmbedderUnavailable, LimpetError, NotFound
 from ...model.ids import parse_id
 from ...model.memory import STORED_TYPES, UNVOUCHED, is_below, least_trusted, unlike_topics
+from ...model.state import cancelled_by
 from ...recall.lookup import INDEXED
 from ...remember.decide import state
 from ...remember.restate import reasons_of
@@ -75,6 +76,15 @@ def vouch(context: Context, claims: Mapping[bytes, str]) -> None:
 def _there(store: Store, part: Sequence[_Statement]) -> set[bytes]:
     """Return the ids that are there: the event that makes a memory has its id."""
     return {event.id for event in store.ledger.events(ids=[valid.id for _, valid in part if valid.id])}
+
+
+def hold_again(writer: Writer, memory: bytes) -> None:
+    """Take back the undo that took a memory out."""
+    history = list(writer.reads.ledger.events(memory=memory))
+    cancelled = cancelled_by(history)
+    for event in history:
+        if event.type == "undone" and event.data["undoes"] == memory.hex() and event.id not in cancelled:
+            writer.event("undone", memory, origin=ORIGIN, undoes=event.id.hex())
 
 
 class Importer:
@@ -209,6 +219,9 @@ class Importer:
             if record.archived and status == "created":
                 writer.event("archived", id, origin=ORIGIN)
             return status
+        if there.reason == "undone":  # it was imported and taken back: now it is wanted
+            hold_again(writer, id)
+            return "created"
         then = there.metadata.get(MARK)
         before = then.get("mark") if isinstance(then, dict) else None
         active = there.state == "active" and there.superseded_by is None

@@ -101,7 +101,7 @@ _STATED = "topics metadata source session speaker importance pinned trust"
 TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "remembered": _fields(
         "scope kind",
-        f"{_STATED} key position confidence anyway valid_from valid_to quarantine over corrects why demoted",
+        f"{_STATED} key position confidence anyway valid_from valid_to quarantine over corrects why demoted background",
     ),
     # Stated again: what the second statement adds.
     "observed": _fields("", f"{_STATED} kind confidence stated_at repeats"),
@@ -116,10 +116,10 @@ TYPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     **dict.fromkeys(("pinned", "unpinned", "purged"), _fields()),
     "linked": _fields("edge target", "weight"),
     "unlinked": _fields("edge target"),
-    "session_started": _fields("scope name", "title"),
+    "session_started": _fields("scope name", "title whole"),
     "session_ended": _fields("scope name"),
     "reviewed": _fields("about verdict", "item times"),
-    "undone": _fields("undoes"),
+    "undone": _fields("undoes", "whole"),
 }
 # Types that hold a text.
 _TEXTS = frozenset({"remembered", "edited"})

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 
 from ...model.errors import BadInput
 from ...text.excerpt import PLAIN_WORD
+from ..install.change import BEGIN, END
 from . import formats
 from .markdown import MAX_FILE_BYTES, MAX_FILES, OWN, RULES, WIKI, Chunk, chunk, front_matter
 from .records import Link, Record, TransferReport, cleaned, content_of, digest, files_below, kind_of, parsed, text_list
@@ -57,7 +58,7 @@ def read(path: Path, report: TransferReport, known: Mapping[str, formats.Format]
             continue
         other = formats.plain if "" in known else formats.markdown
         form = known.get(PurePosixPath(name).suffix.lower(), other)
-        page = page_of(name, lines, formats.markdown if _last(name) in RULES else form)
+        page = page_of(name, list(_without_own(lines)), formats.markdown if _last(name) in RULES else form)
         title = page.front.get("title") or page.front.get("name")
         aliases = (name, name.rsplit(".", 1)[0], Path(name).stem, Path(name).name, title, page.front.get("permalink"))
         for statement in page.chunks:
@@ -66,6 +67,15 @@ def read(path: Path, report: TransferReport, known: Mapping[str, formats.Format]
                 if isinstance(alias, str):
                     places.setdefault(alias.strip().lower(), statement.id)
         yield from _records(page, (root / name).stat().st_mtime, places, report)
+
+
+def _without_own(lines: list[str]) -> Iterator[str]:
+    """Yield lines, empty ones for those that `limpet install` wrote."""
+    inside = False
+    for line in lines:
+        inside = inside or line.strip() == BEGIN
+        yield "" if inside else line
+        inside = inside and line.strip() != END
 
 
 # Of a folder the Markdown files alone.
