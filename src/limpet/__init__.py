@@ -39,6 +39,8 @@ _NAMES = {
     "remember.journal": "Dropped JournalLine",
     "remember.operations": "Effect Operation",
     "features.policy": "Swept",
+    "features.starting.found": "KeptHistory Survey",
+    "features.starting.reading": "StartReport",
     "remember.review": "ReviewItem",
     "remember.scopes": "Scope ScopeChange",
     "remember.write": "Receipt",

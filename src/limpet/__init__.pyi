@@ -44,6 +44,7 @@ from .history.walk import Impact as Impact
 from .features.usefulness.exposures import Interval as Interval
 from .recall.answer import Item as Item
 from .remember.journal import JournalLine as JournalLine
+from .features.starting.found import KeptHistory as KeptHistory
 from .recall.explain import LeftOut as LeftOut
 from .api import Limpet as Limpet
 from .model.errors import LimpetError as LimpetError
@@ -72,6 +73,7 @@ from .recall.brief import Section as Section
 from .recall.sessions import SessionRecall as SessionRecall
 from .store.records import SessionRow as SessionRow
 from .recall.answer import SignalTrace as SignalTrace
+from .features.starting.reading import StartReport as StartReport
 from .model.errors import StoreBusy as StoreBusy
 from .model.errors import StoreDamaged as StoreDamaged
 from .model.errors import StoreError as StoreError
@@ -82,6 +84,7 @@ from .model.errors import StoreReadOnly as StoreReadOnly
 from .store.records import StoreStats as StoreStats
 from .history.walk import Subgraph as Subgraph
 from .history.evidence import Support as Support
+from .features.starting.found import Survey as Survey
 from .features.policy import Swept as Swept
 from .model.clock import SystemClock as SystemClock
 from .history.evidence import Timeline as Timeline
@@ -95,4 +98,4 @@ from .history.evidence import Yields as Yields
 from .features.transfer.service import copy_store as copy_store
 from .api import open as open
 from .features.restore import restore_backup as restore_backup
-__all__ = ['__version__', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'copy_store', 'open', 'restore_backup']
+__all__ = ['__version__', 'Affected', 'AmbiguousId', 'AsyncHistory', 'AsyncLimpet', 'Audit', 'BadInput', 'Belief', 'Brief', 'BriefItem', 'Caution', 'Central', 'Chain', 'Change', 'ChangedSince', 'Check', 'Clock', 'Consolidation', 'Contradiction', 'Contradictions', 'CopyReport', 'DeviceInfo', 'Diff', 'Dropped', 'Effect', 'Embedder', 'EmbedderUnavailable', 'EntityCount', 'Explanation', 'Exposure', 'Fact', 'Filter', 'FixedClock', 'Forgotten', 'Gap', 'Gaps', 'GraphPath', 'Grounding', 'HeldSecret', 'History', 'Impact', 'Interval', 'Item', 'JournalLine', 'KeptHistory', 'LeftOut', 'Limpet', 'LimpetError', 'Link', 'Memory', 'MirrorReport', 'Moment', 'Node', 'NotFound', 'Operation', 'OrganizeReport', 'Page', 'Problem', 'Proposal', 'PurgeReport', 'Recall', 'RecalledSession', 'Receipt', 'Retention', 'ReviewItem', 'Revision', 'Scan', 'Scope', 'ScopeChange', 'Section', 'SessionRecall', 'SessionRow', 'SignalTrace', 'StartReport', 'StoreBusy', 'StoreDamaged', 'StoreError', 'StoreLocked', 'StoreMissing', 'StoreOfAnotherVersion', 'StoreReadOnly', 'StoreStats', 'Subgraph', 'Support', 'Survey', 'Swept', 'SystemClock', 'Timeline', 'Trace', 'TransferReport', 'Use', 'Usefulness', 'Why', 'WorkReport', 'Yields', 'copy_store', 'open', 'restore_backup']

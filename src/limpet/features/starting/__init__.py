@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ...api import Limpet, Progress
     from ...context import Context, Time
-    from .found import Found
+    from .found import Survey
     from .reading import StartReport
 
 # The scope in which files are noted as read: no real one, whose names the organizer notes.
@@ -30,7 +30,7 @@ NAME = "limpet start"
 LEASE = 600_000_000
 
 
-def survey(memory: Limpet, *, only: Sequence[str] = (), since: Time = None, by_folder: bool = True) -> Found:
+def survey(memory: Limpet, *, only: Sequence[str] = (), since: Time = None, by_folder: bool = True) -> Survey:
     """Look for what agents have kept on this machine, and say what of it is new. Nothing is stored.
 
     `only`: clients, or "rules" for the files of rules. `by_folder`: each conversation belongs to the scope of the

@@ -16,7 +16,7 @@ from ..transfer.commands import notes
 from . import consent, run, survey
 
 if TYPE_CHECKING:
-    from .found import Found
+    from .found import Survey
     from .reading import StartReport
 
 # Projects that are listed.
@@ -60,7 +60,7 @@ def _agrees() -> bool:
     return given.strip().lower() in ("y", "yes")
 
 
-def _show(found: Found) -> None:
+def _show(found: Survey) -> None:
     by_client: dict[str, list[Any]] = {}
     projects = Counter[str]()
     for history in found.histories:

@@ -32,7 +32,7 @@ RULES_NAME, MEMORY_SUFFIX = "rules", " memory"
 GONE = "of folders that are gone: `limpet --scope NAME start` takes them"
 
 
-class History(NamedTuple):
+class KeptHistory(NamedTuple):
     """A file, or a folder of memories, that an agent has kept."""
 
     client: str  # "claude"; "claude memory"; "rules"
@@ -44,29 +44,29 @@ class History(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found(JsonForm):
+class Survey(JsonForm):
     """What there is. Sizes in bytes."""
 
-    histories: list[History] = field(metadata={"name": "new", "form": lambda all: list(map(_shown, all))})
+    histories: list[KeptHistory] = field(metadata={"name": "new", "form": lambda all: list(map(_shown, all))})
     known: int  # that were read before, and have not changed since
     left_out: Counter[str]  # why, and how many
 
 
-def _shown(history: History) -> dict[str, object]:
+def _shown(history: KeptHistory) -> dict[str, object]:
     return {
         "what": history.client, "path": str(history.path), "folder": history.folder, "bytes": history.size,
         "changed": format_time(history.at),
     }  # fmt: skip
 
 
-def find(context: Context, only: Sequence[str], since: int | None, *, by_folder: bool) -> Found:
+def find(context: Context, only: Sequence[str], since: int | None, *, by_folder: bool) -> Survey:
     """Find histories that are new or have grown, the last changed first. Raises BadInput for an unknown client."""
     wanted = check_list("only", only) or (*CLIENTS, RULES_NAME)
     if unknown := [name for name in wanted if name not in CLIENTS and name != RULES_NAME]:
         hint = f"one of: {', '.join(sorted(CLIENTS))}, {RULES_NAME}"
         raise BadInput(f"unknown client: {str(unknown[0])[:60]!r}", hint=hint)
     ignore, sources = read_pauses(context.store.path).ignore, Sources(context.store)
-    known, left, new = 0, Counter[str](), list[History]()
+    known, left, new = 0, Counter[str](), list[KeptHistory]()
     conversations = [each for name in sorted(CLIENTS) for each in _conversations(name)]
     for history in (*conversations, *_memories(conversations), *_rules(each.folder for each in conversations)):
         if history.client.removesuffix(MEMORY_SUFFIX) not in wanted or (since is not None and history.at < since):
@@ -80,7 +80,7 @@ def find(context: Context, only: Sequence[str], since: int | None, *, by_folder:
         else:
             new.append(history)
     new.sort(key=lambda history: (-history.at, str(history.path)))
-    return Found(histories=new, known=known, left_out=left)
+    return Survey(histories=new, known=known, left_out=left)
 
 
 def is_reachable(folder: str) -> bool:
@@ -88,7 +88,7 @@ def is_reachable(folder: str) -> bool:
     return os.path.isabs(folder) and (os.path.isdir(folder) or checkout_of(folder) is not None)  # noqa: PTH112, PTH117
 
 
-def is_read(context: Context, sources: Sources, history: History, since: int | None) -> bool:
+def is_read(context: Context, sources: Sources, history: KeptHistory, since: int | None) -> bool:
     """Return whether a history was read as it is now, and what was read is not taken back."""
     note = sources.get(NOTED, str(history.path))
     if note is None or note.digest != history.mark:
@@ -100,7 +100,7 @@ def is_read(context: Context, sources: Sources, history: History, since: int | N
     return memory is None or memory.reason != "undone"
 
 
-def _conversations(client: str) -> Iterator[History]:
+def _conversations(client: str) -> Iterator[KeptHistory]:
     for path in of_clients([client]):
         try:
             folder = "" if path.suffix == ".db" else began(path).folder
@@ -109,7 +109,7 @@ def _conversations(client: str) -> Iterator[History]:
         yield history_of(client, path, folder)
 
 
-def _memories(conversations: Sequence[History]) -> Iterator[History]:
+def _memories(conversations: Sequence[KeptHistory]) -> Iterator[KeptHistory]:
     """Yield Claude Code's own memories, a folder for each project: the one of the conversations beside it."""
     folders = {each.path.parent: each.folder for each in conversations if each.client == "claude"}
     for above, folder in folders.items():
@@ -118,7 +118,7 @@ def _memories(conversations: Sequence[History]) -> Iterator[History]:
             yield history_of(f"claude{MEMORY_SUFFIX}", above / "memory", folder, files)
 
 
-def _rules(folders: Iterable[str]) -> Iterator[History]:
+def _rules(folders: Iterable[str]) -> Iterator[KeptHistory]:
     """Yield the files of rules that clients read: the user's own, and those of projects."""
     roots = dict.fromkeys((str(folder), "") for folder in user_folders(Place(Path.home(), None, ())))
     for folder in dict.fromkeys(folders):
@@ -137,11 +137,11 @@ def _rules(folders: Iterable[str]) -> Iterator[History]:
                     yield history_of(RULES_NAME, path, folder)
 
 
-def history_of(client: str, path: Path, folder: str, files: Sequence[Path] = ()) -> History:
+def history_of(client: str, path: Path, folder: str, files: Sequence[Path] = ()) -> KeptHistory:
     """Return a history as it is now. `files`: those of a folder; else it is one file, and the log beside a database."""
     about = [file.stat() for file in files or (path, path.with_name(f"{path.name}-wal")) if file.is_file()]
     size, last = sum(each.st_size for each in about), max((each.st_mtime_ns for each in about), default=0)
-    return History(client, path, folder, size, last // 1_000, f"{len(about)}-{size}-{last}")
+    return KeptHistory(client, path, folder, size, last // 1_000, f"{len(about)}-{size}-{last}")
 
 
 def scope_of(context: Context, folder: str) -> str | None:

@@ -29,7 +29,7 @@ from ..transfer.importer import Importer, hold_again
 from ..transfer.records import TransferReport, imported_id
 from ..transfer.service import records
 from . import NAME, NOTED, consent
-from .found import GONE, MEMORY_SUFFIX, RULES_NAME, History, find, history_of, is_read, scope_of
+from .found import GONE, MEMORY_SUFFIX, RULES_NAME, KeptHistory, find, history_of, is_read, scope_of
 
 if TYPE_CHECKING:
     from ...api import Progress
@@ -118,7 +118,7 @@ class _Run:
         self._scope_of = cache(partial(scope_of, context))
         self._pauses = read_pauses(context.store.path)
 
-    def read(self, history: History) -> None:
+    def read(self, history: KeptHistory) -> None:
         """Read a history and note that it was read."""
         of_file, path, first = TransferReport(), history.path, None
         try:
@@ -214,7 +214,7 @@ class _Run:
 
     # -- rules and notes
 
-    def _import(self, history: History, report: TransferReport) -> bytes | None:
+    def _import(self, history: KeptHistory, report: TransferReport) -> bytes | None:
         """Import a file of rules, or a client's own memories. Return the id of the first statement."""
         scope = self._scope or (self._scope_of(history.folder) if history.folder else GLOBAL_SCOPE)
         assert scope is not None, "histories of folders that are gone are not found"
