@@ -75,8 +75,8 @@ def open(
     """Open a memory store, making it when there is none; without `create` (and `read_only`) that is StoreMissing.
 
     `path`: a file, ":memory:", or a database (`postgresql://host/name?tenant=team`); else LIMPET_STORE, else the
-    platform's data folder. `scope`: where writes go; else LIMPET_SCOPE, else project:<name> in a git checkout, else
-    global. `durable`: fsync at every commit (default).
+    platform's data folder. `scope`: where writes go; else LIMPET_SCOPE, else project:<name> of the git checkout or
+    folder. `durable`: fsync at every commit (default).
     `embedder`: a name, or an object with the Embedder interface. `judge`: whether recalls by meaning ask the relevance
     judge which of the first results answer, and whether any does, in some 15 ms; else unless LIMPET_JUDGE is off.
     Raises StoreError and its kind, BadInput.

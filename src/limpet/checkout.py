@@ -1,52 +1,121 @@
-"""The repository of a folder, read from git's own files, as gitrepository-layout(5) describes them.
+"""Where am I: the project that a folder lies in, by the one rule of docs/how-to/scopes.md.
 
-git itself is asked for one thing alone, the first commit of a checkout without a remote: a hook has no time for another
-process. Which scope a repository has is in the store (store/sql/checkouts.py).
+A repository is read from git's own files, as gitrepository-layout(5) describes them. git itself is asked for one thing
+alone, the first commit of a checkout without a remote: a hook has no time for another process. Which scope a project
+has, and what its `.limpet` may do, is in the store (store/sql/checkouts.py).
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
-from .model.dataclass import dataclass
+from .model.dataclass import dataclass, replace
+from .model.errors import BadInput
+from .model.memory import check_scope
 
+# The file in which a project's folder says how it wants to be remembered; see pause.py for its other lines.
+FOLDER_FILE = ".limpet"
 # How long git may look for a first commit, in seconds.
 GIT_SECONDS = 2.0
 # Clones of clones on this machine that are followed to where they came from.
 MOST_CLONES = 5
+# Bytes of a `.limpet`, of a longer one the beginning counts.
+MOST_BYTES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A folder under git. Worktrees of one repository are one; a clone is another one, until a person says that it is
-    not: whoever wrote its files chose its remote.
+    """The project of a folder. Worktrees of one repository are one; a clone is another one, until a person says that it
+    is not: whoever wrote its files chose its remote.
     """
 
-    scope: str  # `project:<name of the folder>`, if no other repository has it
+    scope: str  # `project:<name of the folder>`, if no other project has it
     remote: str | None  # host and path of its remote, without user, password and protocol
-    place: str  # where its objects are, on which machine
-    folder: str
+    place: str  # where its objects are, or the folder without git, on which machine
+    folder: str  # that was asked about
     identities: tuple[str, ...]  # what tells it from others, the surest first; none is of its own saying alone
+    root: str  # its uppermost folder
+    by: str  # the sign that decided: "git", ".limpet" or "folder"
+    outer: Checkout | None = None  # a submodule's superproject, a part's repository: its memories are seen too
+    part: str = ""  # which part of the repository it is, below its root
+    is_named: bool = False  # its scope is not to be made different from others of this name
+    wish: Checkout | None = None  # what it is once a person has allowed what its `.limpet` asks for
+    permission: str = ""  # names that: the folder and the lines
 
     def first_commit(self) -> str | None:
         """Return the first commit, which identifies a repository without a remote; None if there is none."""
+        if self.by != "git":
+            return None
         import subprocess
 
         try:
             done = subprocess.run(
-                ["git", "-C", self.folder, "rev-list", "--max-parents=0", "HEAD"],
+                ["git", "-C", self.root, "rev-list", "--max-parents=0", "HEAD"],
                 capture_output=True, text=True, timeout=GIT_SECONDS, stdin=subprocess.DEVNULL, check=True,
             )  # fmt: skip
         except (OSError, ValueError, subprocess.SubprocessError):
             return None
         commits = done.stdout.split()
-        return f"commit:{commits[-1]}" if commits else None
+        return _of_part(f"commit:{commits[-1]}", self.part) if commits else None
 
 
-def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
-    """Return the checkout that a folder lies in; None outside of any."""
-    place, below = os.fspath(folder), None
+def head_of(root: str) -> dict[str, str]:
+    """Return {"branch", "commit"} of what is checked out in a folder, the branch "" for none; {} without a commit."""
+    try:
+        head = _text(os.path.join(git_folder(root), "HEAD")).strip()
+    except (OSError, ValueError):
+        return {}
+    if not head.startswith("ref: "):
+        return {"branch": "", "commit": head} if head.isalnum() else {}
+    branch = head.removeprefix("ref: ").strip().removeprefix("refs/heads/")
+    commit = tip_of(root, branch)
+    return {"branch": branch, "commit": commit} if commit else {}
+
+
+def tip_of(root: str, branch: str) -> str:
+    """Return the last commit of a branch; "" for none."""
+    ref, own, found = f"refs/heads/{branch}", git_folder(root), ""
+    shared = own
+    with suppress(OSError, ValueError):
+        shared = os.path.join(own, _text(os.path.join(own, "commondir")).strip())
+    try:
+        found = _text(os.path.join(shared, *ref.split("/"))).strip()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            lines = _text(os.path.join(shared, "packed-refs")).splitlines()
+            found = next((line.partition(" ")[0] for line in lines if line.endswith(f" {ref}")), "")
+    return found if found.isalnum() else ""
+
+
+def git_folder(root: str) -> str:
+    """Return the folder in which git keeps what a checkout has of its own. Raises OSError, ValueError."""
+    own = os.path.join(root, ".git")
+    if os.path.isfile(own):
+        own = os.path.join(root, _text(own).partition("gitdir:")[2].strip())
+    return own
+
+
+def checkout_of(folder: str | os.PathLike[str]) -> Checkout:
+    """Return the project that a folder lies in: its git checkout, else the nearest folder with a `.limpet`, else the
+    folder itself."""
+    here = os.path.realpath(folder)
+    found = _repository(here) or _folder(here)
+    file = os.path.join(found.root, FOLDER_FILE)
+    if not os.path.isfile(file):  # most often there is none; a pipe would keep us waiting
+        return found
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            lines = [" ".join(line.split()) for line in opened.read(MOST_BYTES).splitlines()]
+    except OSError:
+        return found
+    asks = [line for line in lines if line.startswith(("scope ", "part "))]
+    return _with_wish(found, asks) if asks else found
+
+
+def _repository(here: str) -> Checkout | None:
+    place, below = here, None
     while place != below:
         mark = os.path.join(place, ".git")
         try:
@@ -54,17 +123,60 @@ def checkout_of(folder: str | os.PathLike[str]) -> Checkout | None:
         except (OSError, ValueError):
             mode = 0
         if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
-            named, objects = place, mark
+            named, objects, outer = place, mark, None
             if stat.S_ISREG(mode) and (shared := _shared_folder(place, mark)):
                 # A submodule, and what its files do not explain, is a checkout of its own.
                 named = os.path.dirname(shared) if os.path.basename(shared) == ".git" else place
                 objects = shared
-            name = "-".join(os.path.basename(named).split()) or "unnamed"
             remote, own = _remote(objects, MOST_CLONES), _place(objects)
+            if named == place and objects != mark:
+                around = checkout_of(os.path.dirname(place))
+                # Only git puts the objects of a submodule into the folder of its superproject.
+                outer = around if own.startswith(around.place + os.sep) and around.by == "git" else None
             seen = () if remote is None else (f"{remote} in {os.path.realpath(objects)}",)
-            return Checkout(f"project:{name}", remote, own, place, (*seen, own))
+            return Checkout(_named(named), remote, own, here, (*seen, own), place, "git", outer)
         place, below = os.path.dirname(place), place
     return None
+
+
+def _folder(here: str) -> Checkout:
+    home, place, by = os.path.realpath(os.path.expanduser("~")), here, "folder"
+    while place not in (home, os.path.dirname(place)):  # a `.limpet` at home is about all that is below it
+        if os.path.isfile(os.path.join(place, FOLDER_FILE)):
+            by = FOLDER_FILE
+            break
+        place = os.path.dirname(place)
+    root = place if by == FOLDER_FILE else here
+    return Checkout(_named(root), None, _place(root), here, (_place(root),), root, by)
+
+
+def _with_wish(found: Checkout, lines: list[str]) -> Checkout:
+    """Return a project with what the lines `scope NAME` and `part FOLDER` of its `.limpet` would make of it."""
+    from hashlib import sha256
+
+    permission = f"allowed:{_place(found.root)}:{sha256(chr(10).join(lines).encode()).hexdigest()}"
+    wish, below = replace(found, permission=permission), os.path.relpath(found.folder, found.root).replace(os.sep, "/")
+    for line in lines:
+        if line.startswith("scope ") and not wish.is_named:
+            with suppress(BadInput):
+                wish = replace(wish, scope=check_scope(line.removeprefix("scope ")), is_named=True)
+    parts = {line.removeprefix("part ").strip("/") for line in lines if line.startswith("part ")} - {"", "."}
+    for part in sorted(parts, key=len):  # the innermost last
+        if f"{below}/".startswith(f"{part}/"):
+            wish = Checkout(
+                f"{wish.scope}/{'-'.join(os.path.basename(part).split())}",
+                found.remote and _of_part(found.remote, part), _of_part(found.place, part), found.folder,
+                tuple(_of_part(identity, part) for identity in found.identities), found.root, found.by, wish, part,
+            )  # fmt: skip
+    return replace(found, wish=wish, permission=permission)
+
+
+def _of_part(identity: str, part: str) -> str:
+    return f"{identity} part {part}" if part else identity
+
+
+def _named(folder: str) -> str:
+    return f"project:{'-'.join(os.path.basename(folder).split()) or 'unnamed'}"
 
 
 def _shared_folder(place: str, mark: str) -> str | None:
@@ -85,8 +197,13 @@ def _text(path: str, errors: str = "strict") -> str:
 
 
 def _place(objects: str) -> str:
+    return machine_place(os.path.realpath(objects))
+
+
+def machine_place(path: str) -> str:
+    """Return a path with the machine that it is on."""
     machine = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
-    return f"path:{machine}:{os.path.realpath(objects)}"
+    return f"path:{machine}:{path}"
 
 
 def _remote(objects: str, clones: int) -> str | None:

@@ -11,6 +11,7 @@ from datetime import date
 from functools import partial
 from itertools import count
 
+from .checkout import head_of
 from .model.clock import Clock
 from .model.dataclass import replace
 from .model.errors import BadInput
@@ -73,31 +74,35 @@ class Context:
 
     def __init__(
         self, store: Store, scope: str, clock: Clock, embedder: str, given: Embedder | None,
-        checkout: Checkout | None = None, *, judge: bool | None = None,
+        checkout: Checkout | None = None, *, judge: bool | None = None, around: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         """Set up the context. `embedder`: the name of the one to load; `given`: one to use instead. `checkout`: whose
         the scope is. `judge`: whether recalls by meaning ask the relevance judge; None: as the environment says.
+        `around`: further scopes that reads see, as a submodule sees its superproject's.
         """
         self.store = store
         self.scope = scope
+        self.around = around
         self.clock = clock
         self.embedder = (embedder, given)
         self.judge = judge
         # (scope, folder of a mirror) -> the change that a look has found last, in nanoseconds.
         self.edits_seen: dict[tuple[str, str], int] = {}
-        self._unclaimed = checkout
+        self.project = self._unclaimed = checkout
         self._everywhere = False
         self._ids = IdSource()
         self._policy: ContentPolicy | None = None
         self._semantic: SemanticSearch | None = None
         self._semantic_lock = threading.Lock()
 
-    def in_scope(self, scope: str) -> Context:
-        """Return the same open store, seen from another scope."""
+    def in_scope(self, scope: str, *around: str, project: Checkout | None = None) -> Context:
+        """Return the same open store, seen from another scope: of a `project`, whose reads see those `around` too."""
         _ = self.semantic(), self.policy  # shared from here on
         other = copy(self)
         other.scope = check_scope(scope)
-        other._unclaimed = None
+        if scope != self.scope or project is not None:
+            other.around, other.project = around, project
+        other._unclaimed = project
         return other
 
     def in_all_scopes(self) -> Context:
@@ -110,8 +115,13 @@ class Context:
     def scopes(self) -> tuple[str, ...]:
         """The scopes that reads see."""
         if self._everywhere:
-            return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE, *self.store.listings.scope_names())))
-        return tuple(dict.fromkeys((self.scope, GLOBAL_SCOPE)))
+            return tuple(dict.fromkeys((*self.nearest, *self.store.listings.scope_names())))
+        return self.nearest
+
+    @property
+    def nearest(self) -> tuple[str, ...]:
+        """The scope, those around it, and `global`."""
+        return tuple(dict.fromkeys((self.scope, *self.around, GLOBAL_SCOPE)))
 
     def now(self) -> int:
         """Return microseconds UTC."""
@@ -157,6 +167,8 @@ class Context:
             statement = validate(item, scope=self.scope, now=self.clock.now())
         except ValueError as error:  # a number of more digits than Python writes out, in no message either
             raise BadInput(f"what is given cannot be read: {error}") from None
+        if self.project is not None and self.project.by == "git" and statement.scope == self.scope:
+            statement = replace(statement, code=head_of(self.project.root))
         if says_nothing(statement, _shared_reader):
             statement = replace(statement, demoted={"kind": statement.kind, "rule": SAYS_NOTHING})
         return statement
@@ -195,11 +207,13 @@ class Context:
         return answer
 
     def claim(self, scope: str) -> bool:
-        """Give the checkout a scope, if it may have claimed none yet. Return whether there was one to ask for."""
-        if (checkout := self._unclaimed) is not None:
-            self.store.checkouts.claim(checkout, scope, self.now())
-            self._unclaimed = None
-        return checkout is not None
+        """Give the project here a scope, if it may have claimed none yet. Return whether there was one to ask for."""
+        checkout, self._unclaimed = self._unclaimed, None
+        if checkout is None:
+            return False
+        from .store.sql.checkouts import claim
+
+        return claim(self.store.database, checkout, self.now(), scope)
 
     @contextmanager
     def one_operation(self) -> Iterator[list[bytes]]:

@@ -26,6 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Self
 
+    from .checkout import Checkout
     from .history.queries import History
     from .history.view import View
     from .model.memory import Memory
@@ -71,10 +72,11 @@ class EveryDay:
         store = store or open_store(
             settings.path, _describe, read_only=read_only, durable=settings.durable, create=create, late=late
         )
-        scope, checkout = settings.scope, settings.checkout
-        if checkout is not None:
-            scope = store.checkouts.scope_of(checkout)
-        self._context = Context(store, scope, clock or SystemClock(), name, given, checkout, judge=judge)
+        checkout = settings.checkout
+        scope, *around = (settings.scope,) if checkout is None else store.checkouts.scopes_of(checkout)
+        self._context = Context(
+            store, scope, clock or SystemClock(), name, given, checkout, judge=judge, around=tuple(around)
+        )
         self._owns_store = True
         self._closed = threading.Event()  # of the store, for every view of it
 
@@ -114,10 +116,7 @@ class EveryDay:
         >>> memory.count()  # here there is nothing
         0
         """
-        other = copy(self)
-        other._context = self._context.in_scope(scope)
-        other._owns_store = False
-        return other
+        return self._seen_from(self._context.in_scope(scope))
 
     def in_all_scopes(self) -> Self:
         """Return the same open store for its owner to read: recall, list and count see every scope.
@@ -126,8 +125,16 @@ class EveryDay:
         >>> memory.count(), memory.in_all_scopes().count()
         (0, 1)
         """
+        return self._seen_from(self._context.in_all_scopes())
+
+    def _in_project(self, checkout: Checkout) -> Self:
+        """Return the same open store, seen from a project, whose superproject's memories are seen too."""
+        scopes = self._context.store.checkouts.scopes_of(checkout)
+        return self._seen_from(self._context.in_scope(*scopes, project=checkout))
+
+    def _seen_from(self, context: Context) -> Self:
         other = copy(self)
-        other._context = self._context.in_all_scopes()
+        other._context = context
         other._owns_store = False
         return other
 

@@ -13,10 +13,10 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 
+from .checkout import FOLDER_FILE
 from .folders import beside
 
 INCOGNITO = "LIMPET_INCOGNITO"
-FOLDER_FILE = ".limpet"
 SUFFIX = ".pause"
 _YES = ("1", "on", "yes", "true")
 # No such file is longer; of a longer one the beginning counts.
@@ -167,7 +167,7 @@ def append(store: str, lines: Iterable[str]) -> None:
 
 def slips(lines: Iterable[str]) -> tuple[str, ...]:
     """Return the unknown lines of a `.limpet`: one of them may have been meant to switch limpet off."""
-    return tuple(line for line in lines if line != "off" and not line.startswith(("ignore ", "#")))
+    return tuple(line for line in lines if line != "off" and not line.startswith(("ignore ", "scope ", "part ", "#")))
 
 
 def _patterns(lines: Iterable[str]) -> tuple[str, ...]:

@@ -48,6 +48,8 @@ CALLS = {
     "embedder": ("features.embedders", "load"),
     "embedders": ("features.embedders", "installed"),
     "unknown_embedder": ("features.embedders", "unknown"),
+    "anchor": ("features.code", "anchor"),
+    "code_marks": ("features.code", "marks"),
     "source_states": ("features.transfer.sources", "states"),
     "rewrite_segments": ("features.transfer.service", "export_to"),
 }

@@ -8,7 +8,7 @@ from .checkout import Checkout, checkout_of
 from .folders import default_path, is_url
 from .model.dataclass import dataclass
 from .model.errors import BadInput
-from .model.memory import GLOBAL_SCOPE, check_scope
+from .model.memory import check_scope
 
 # Stores on a server begin so.
 URLS = ("postgresql://", "postgres://")
@@ -38,7 +38,7 @@ class Settings:
 
     path: str
     scope: str
-    checkout: Checkout | None = None  # where nobody named the scope: the store knows which scope it has
+    checkout: Checkout | None = None  # the project here, where nobody named the scope: the store knows which it has
     embedder: str = DEFAULT_EMBEDDER
     durable: bool = True  # fsync at every commit
     ignore: tuple[str, ...] = ()  # patterns of what is never journaled
@@ -73,8 +73,8 @@ def read_settings(
                 "the current folder is gone, which says what the scope is",
                 hint="go to another one, or say --scope NAME",
             ) from None
-    if not name and scope is None:
-        name = GLOBAL_SCOPE if checkout is None else checkout.scope
+    if checkout is not None and scope is None:
+        name = checkout.scope
     return Settings(
         path=where,
         scope=check_scope(name or ""),

@@ -296,11 +296,11 @@ def test_the_default_store_is_in_the_users_data_folder():
     assert "limpet" in Path(default_path()).parts
 
 
-def test_the_default_scope_is_the_git_checkout_else_global(tmp_path, monkeypatch):
+def test_the_default_scope_is_the_git_checkout_else_the_folder(tmp_path, monkeypatch):
     inside = tmp_path / "my app" / "src" / "deep"
     inside.mkdir(parents=True)
     monkeypatch.chdir(inside)
-    assert read_settings(None, None, None).scope == "global"
+    assert read_settings(None, None, None).scope == "project:deep"
 
     (tmp_path / "my app" / ".git").mkdir()
     assert read_settings(None, None, None).scope == "project:my-app"

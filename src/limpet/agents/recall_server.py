@@ -188,8 +188,8 @@ class RecallServer:
             self._have_loaded()
             if asked.get("verb") not in VERBS:
                 return b"{}"
-            known, folder = self._memory._context.store.checkouts, asked.get("folder")
-            memory = self._memory.in_scope(known.scope_of(checkout_of(folder)) if folder else str(asked["scope"]))
+            of, folder = self._memory, asked.get("folder")
+            memory = of._in_project(checkout_of(folder)) if folder else of.in_scope(str(asked["scope"]))
             result = getattr(memory, asked["verb"])(**asked["given"])
             short = memory.abbreviate([item.id for item in result.items])
             return json.dumps({"answer": result.as_dict() | {"short": short}}).encode()

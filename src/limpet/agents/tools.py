@@ -406,7 +406,7 @@ def _item(item: Item) -> dict[str, Any]:
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
             "trust": item.trust if item.trust != item.origin else None,
             **{name: value for name, value in item.as_dict().items()
-               if name in ("newer", "resolved_by", "before", "also_said", "outside")},
+               if name in ("newer", "resolved_by", "before", "also_said", "outside", "marks")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005

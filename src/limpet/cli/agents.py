@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import pause
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
+from ..checkout import FOLDER_FILE
 from ..folders import beside, is_there, shown
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.times import parse_duration
@@ -19,6 +20,8 @@ from .verbs import AGENTS, PLUMBING, Verb, agent_session, arg, how_to_join
 
 if TYPE_CHECKING:
     from argparse import Namespace
+
+    from ..settings import Settings
 
 
 def _mcp(args: Namespace) -> int:
@@ -93,21 +96,23 @@ def _status(args: Namespace) -> int:
     state = pause_state(settings.path, agent_session())
     ignored = (*pause.read_pauses(settings.path).ignore, *pause.ignored_in(str(Path.cwd())))
     there, store, scope, join = is_there(settings.path), shown(settings.path), settings.scope, ""
+    around: tuple[str, ...] = ()
     if there and settings.checkout is not None:  # another checkout of this name may have it
         import limpet
 
         with suppress(LimpetError), limpet.open(args.store, read_only=True) as memory:
-            scope, join = memory.scope, how_to_join(memory, settings)
+            scope, join, around = memory.scope, how_to_join(memory, settings), memory._context.around
     if args.json:
         output.result(
             {"on": not state.why, "why": state.why or None, "store": store, "store_exists": there,
-             "scope": scope, "ignore": list(ignored)}
+             "scope": scope, "scope_by": where_am_i(settings), "around": list(around), "ignore": list(ignored)}
         )  # fmt: skip
         return 0
     output.line(output.printable(f"off: {state.why} -> {state.hint}" if state.why else "on"))
     if state.why:
         output.words("for agents: what you type yourself is stored and shown as always")
-    rows = [["store", f"{store}{'' if there else ' (not there yet)'}"], ["scope", scope]]
+    rows = [["store", f"{store}{'' if there else ' (not there yet)'}"], ["scope", f"{scope}, {where_am_i(settings)}"]]
+    rows += [["also seen", ", ".join(around)]] if around else []
     for name, text in [*rows, *([["ignored", ", ".join(ignored)]] if ignored else [])]:
         output.line(output.printable(f"{name}  {text}"))
     if join:
@@ -115,6 +120,16 @@ def _status(args: Namespace) -> int:
     if slip := pause_slip():
         output.words(f"warning: {slip}")
     return 0
+
+
+def where_am_i(settings: Settings) -> str:
+    """Return what the scope of this folder was told by, one of the signs of docs/how-to/scopes.md."""
+    here = settings.checkout
+    if here is None:
+        return "named by --scope or LIMPET_SCOPE"
+    if here.by == "git":
+        return f"the git checkout {here.root} (remote {here.remote or 'none: by its first commit'})"
+    return f"the folder with {FOLDER_FILE}, {here.root}" if here.by == FOLDER_FILE else f"the folder {here.root}"
 
 
 def pause_state(store: str, session: str) -> pause.State:
@@ -125,8 +140,10 @@ def pause_state(store: str, session: str) -> pause.State:
 def pause_slip() -> str:
     """Return a warning about lines of this folder's `.limpet` that mean nothing; "" where all are known."""
     file, lines = pause.read_folder(str(Path.cwd()))
-    unknown = pause.slips(lines)
-    return f"{file} has a line that means nothing: {unknown[0][:40]!r} (`off`, or `ignore PATTERN`)" if unknown else ""
+    if not (unknown := pause.slips(lines)):
+        return ""
+    known = "`off`, `ignore PATTERN`, `scope NAME` or `part FOLDER`"
+    return f"{file} has a line that means nothing: {unknown[0][:40]!r} ({known})"
 
 
 def _store(args: Namespace) -> str:
@@ -139,7 +156,7 @@ def _write_folder(*, off: bool) -> None:
     """Put the line `off` into the `.limpet` of the current folder, or take it out; other lines stay."""
     from ..store.files import write_own
 
-    file = Path.cwd() / pause.FOLDER_FILE
+    file = Path.cwd() / FOLDER_FILE
     if not off:
         path, lines = pause.read_folder(str(Path.cwd()))
         if "off" not in lines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from .. import registry
+from ..checkout import FOLDER_FILE, checkout_of
 from ..model.clock import format_time
 from ..model.errors import BadInput, NotFound, counted
 from ..model.memory import valued
@@ -12,7 +13,7 @@ from . import output, tables
 from .output import day, flat, in_a_line, line, moment, printable, receipt, short, words
 from .remember import refuse_tainted, taint, tainted
 from .tables import detail
-from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, open_store, origin
+from .verbs import LOOK, ORIGIN, PEOPLE, TIME_FORMS, TIMES, Verb, arg, given_text, is_a_person, open_store, origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -207,6 +208,23 @@ def _moved(change: ScopeChange, memory: Limpet, args: Namespace) -> None:
     words(back if change.event else f"this folder shares {change.scope} from now on")
 
 
+def _allow(memory: Limpet, args: Namespace) -> dict[str, Any]:
+    """Let a folder have what its `.limpet` asks for: only a person says so, whoever wrote the file is not asked."""
+    known, project = memory._context.store.checkouts, checkout_of(args.folder or ".")
+    if project.wish is None:
+        raise BadInput(f"no {FOLDER_FILE} in {project.root} asks for a scope", hint="its line is `scope NAME`")
+    if not args.off and not is_a_person():
+        raise BadInput("only a person allows that, at a terminal", hint=f"read {project.root}/{FOLDER_FILE} first")
+    known.allow(project, memory._context.now(), off=args.off)
+    scope, *around = known.scopes_of(project)
+    return {"folder": project.root, "scope": scope, "around": around, "allowed": not args.off}
+
+
+def _allowed(done: dict[str, Any], memory: Limpet, args: Namespace) -> None:
+    sees = f", and sees {', '.join(done['around'])}" if done["around"] else ""
+    line(printable(f"{done['folder']} has the scope {done['scope']}{sees}"))
+
+
 # -- the journal
 
 
@@ -325,6 +343,11 @@ VERBS = (
         name="scope rename", group=PEOPLE, about="give a scope a name that no scope has",
         run=lambda memory, args: memory.rename_scope(args.name, args.new), show=_moved,
         arguments=(arg("NAME", "the scope"), arg("NEW", "its new name")),
+    ),
+    Verb(
+        name="scope allow", group=PEOPLE, about="let a folder have the scope and parts that its .limpet names",
+        run=_allow, create=True, show=_allowed,
+        arguments=(arg("[FOLDER]", "the folder (default: this one)"), arg("--off", "no longer")),
     ),
     Verb(
         name="scope merge", group=PEOPLE, about="put all memories of a scope, and its folder, into another scope",

@@ -163,10 +163,10 @@ VERBS = (
           _limit(50), *TIMES),
     query("contradictions", "pairs of memories that cannot both hold", "limpet graph contradictions",
           _limit(200, "pairs"), *TIMES),
-    query("gaps", "weak places: decisions without reasons, thin foundations, stale beliefs",
+    query("gaps", "weak places: decisions without reasons, thin foundations, stale beliefs, changed code",
           "limpet graph gaps --gap unjustified_decision --limit 50",
           arg("--gap GAP...", "only this one; repeat it: unjustified_decision, single_source_inference, "
-              "weak_foundation, superseded_often, stale", dest="kind"),
+              "weak_foundation, superseded_often, stale, code", dest="kind"),
           _limit(20, "of each")),
     query("diff", "what the store came to believe and stopped believing between two moments",
           'limpet graph diff "2 weeks ago"\nlimpet graph diff 2026-01-01 2026-02-01',

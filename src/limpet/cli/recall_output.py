@@ -113,6 +113,8 @@ def _item(rank: int, item: Item, name: str, scope: str) -> None:
     marks += [f"source {item.source_state}"] * bool(item.source_state)
     if marks:
         line(MARGIN + paint("  ".join(map(flat, marks)), DIM))
+    for mark in item.marks:
+        line(MARGIN + paint(flat(mark), YELLOW))
     _history(item)
     if item.disputed_by:
         line(MARGIN + paint(f"disputed: see {shorten_ids(', '.join(item.disputed_by))}", YELLOW))
@@ -194,6 +196,7 @@ def _facts(memory: Memory) -> dict[str, str]:
         "reason": memory.reason or "",
         "origin": tables.who(memory.origin),
         "source": (memory.source or "") + (f" ({memory.source_state})" if memory.source_state else ""),
+        "code": "; ".join(memory.marks),
         "session": memory.session or "",
         "speaker": memory.speaker or "",
         "confidence": f"{memory.confidence_word}, on {counted(memory.observations, 'day')}",

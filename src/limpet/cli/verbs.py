@@ -91,9 +91,14 @@ def is_at_terminal() -> bool:
     return any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
+def is_a_person() -> bool:
+    """Return whether a person runs this command, at a terminal that no agent has opened."""
+    return is_at_terminal() and not agent_session()
+
+
 def origin(args: argparse.Namespace, other: str | None = "agent") -> Any:
-    """Return who says it: as given by --origin, else the user at a terminal that no agent has opened, else `other`."""
-    return args.origin or ("user" if is_at_terminal() and not agent_session() else other)
+    """Return who says it: as given by --origin, else the user where a person runs this command, else `other`."""
+    return args.origin or ("user" if is_a_person() else other)
 
 
 def terminal_width() -> int | None:
@@ -237,8 +242,8 @@ TIMES: tuple[Argument, ...] = (
 GLOBAL: tuple[Argument, ...] = (
     ("--store PATH", "the store's file (default: LIMPET_STORE, else memory.db in the platform's data folder)",
      {"default": argparse.SUPPRESS}),
-    ("--scope NAME", "where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> in a git "
-     "checkout, else global)", {"default": argparse.SUPPRESS}),
+    ("--scope NAME", "where writes go; reads see it and `global` (default: LIMPET_SCOPE, else project:<name> of the "
+     "git checkout or folder)", {"default": argparse.SUPPRESS}),
     ("--json", "answer in JSON, errors too (on stderr)", {"default": argparse.SUPPRESS}),
 )  # fmt: skip
 ORIGIN: Argument = (
@@ -355,9 +360,12 @@ def leave_worker(memory: EveryDay, texts: int = 0) -> None:
 
 
 def how_to_join(memory: EveryDay, settings: Settings, *, fresh: bool = False) -> str:
-    """Return how this folder may share the scope of another one with its remote; "" where there is none. `fresh`: only
-    before the first write here."""
-    scope = memory._context.store.checkouts.namesake(settings.checkout, fresh=fresh)
+    """Return how this folder may share the scope of another one with its remote, or have the one that its `.limpet`
+    asks for; "" where there is none. `fresh`: only before the first write here."""
+    known, here = memory._context.store.checkouts, settings.checkout
+    if here and here.wish and known.may_ask(here, fresh=fresh):
+        return f"its .limpet asks for the scope {here.wish.scope}, which `limpet scope allow` gives this folder"
+    scope = known.namesake(here, fresh=fresh)
     if scope is None:
         return ""
     how = f"`limpet scope merge {memory.scope} {scope}`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..model.dataclass import replace
@@ -11,6 +12,7 @@ from ..model.edges import TEMPORAL, check_edge_type
 from ..model.errors import AmbiguousId, BadInput, NotFound
 from ..model.memory import EDGE_TYPES, Memory, check_list
 from ..model.times import parse_time
+from ..recall.lookup import code_marks
 from . import evidence, walk, whole
 from .view import View
 
@@ -125,7 +127,8 @@ class History:
         """Return weak places among what is believed, the severest first; `limit` is per kind of gap."""
         chosen = (kind,) if isinstance(kind, str) else check_list("kind", kind)
         with self._at(as_of, known_at, limit=limit) as view:
-            return whole.gaps(view, kinds=chosen, limit=limit)
+            marks = partial(code_marks, self._context, thorough=True)
+            return whole.gaps(view, kinds=chosen, limit=limit, marks=marks if self._context.project else None)
 
     def centrality(
         self, *, types: Iterable[str] = (), limit: int = 20, as_of: Time = None, known_at: Time = None

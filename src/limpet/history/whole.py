@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -12,7 +12,7 @@ from ..model.dataclass import dataclass, field
 from ..model.edges import SYMMETRIC_TYPES
 from ..model.encode import INLINE, OPTIONAL, Holds, JsonForm, rounded
 from ..model.errors import BadInput
-from ..model.ids import format_id
+from ..model.ids import format_id, parse_id
 from ..model.memory import Memory
 from ..rank.adjust import confidence_of
 from ..rank.constants import OBSERVED_PER_DAY, STALE_DAYS, STALE_KINDS
@@ -174,7 +174,9 @@ def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]
 
 # -- gaps
 
-GAPS = ("unjustified_decision", "single_source_inference", "weak_foundation", "superseded_often", "stale")
+GAPS = (
+    "unjustified_decision", "single_source_inference", "weak_foundation", "superseded_often", "stale", "code",
+)  # fmt: skip
 # Below this confidence a reason is doubtful: less than a single statement has, for it was said to be wrong, is an old
 # opinion, or was stated so. A foundation is weak when its best reason is. Guarded by tests/flows/test_graph.py.
 WEAK_CONFIDENCE = OBSERVED_PER_DAY
@@ -204,8 +206,12 @@ class Gaps(JsonForm, Holds[Gap]):
     counts: dict[str, int]
 
 
-def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
-    """Return weaknesses among what is held; `limit` is per kind of gap. Raises BadInput for an unknown kind."""
+def gaps(
+    view: View, *, kinds: Sequence[str], limit: int,
+    marks: Callable[[Sequence[tuple[str, str]]], Mapping[str, Sequence[str]]] | None = None,
+) -> Gaps:  # fmt: skip
+    """Return weaknesses among what is held; `limit` is per kind of gap. `marks`: what has changed in the code of
+    memories (id, scope). Raises BadInput for an unknown kind."""
     for kind in kinds:
         if kind not in GAPS:
             raise BadInput(f"unknown gap: {str(kind)[:60]!r}", hint=f"one of: {', '.join(GAPS)}")
@@ -228,6 +234,10 @@ def gaps(view: View, *, kinds: Sequence[str], limit: int) -> Gaps:
         days = (view.now - max(node.observed_at_us, node.used_at or 0)) // MICROSECONDS_PER_DAY
         if node.kind in STALE_KINDS and not node.pinned and days > STALE_DAYS:
             details["stale"][place] = f"neither stated nor used for {days} days"
+    if marks is not None and "code" in (kinds or GAPS):
+        nodes = view.nodes(whole.nodes[place].id for place in severities)
+        of_code = marks([(node.id, node.scope) for node in nodes])
+        details["code"] = {whole.place[parse_id(id)]: "; ".join(said) for id, said in of_code.items()}
     gaps = [
         Gap(gap=gap, node=node, detail=details[gap][place], severity=severities[place])
         for gap in kinds or GAPS

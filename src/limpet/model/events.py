@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     EventType = Literal[
-        "remembered",  # a new memory; data: everything a Memory has
+        "remembered",  # a new memory; data: everything a Memory has; {code}: branch and commit where it was stored
         "observed",  # the same statement again; data: {stated_at} when that was earlier than the event, and what it
-        # adds: {source, importance, confidence, trust}
+        # adds: {source, importance, confidence, trust, code}
         "edited",  # better words for the same belief; content; data: {kind, demoted} when they are an episode
         "tagged",  # data: {topics, metadata} as they are afterwards
         "keyed",  # data: {key}

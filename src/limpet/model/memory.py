@@ -96,6 +96,7 @@ class Memory(JsonForm):
     not_useful: int = 0
     wrong: int = 0
     source_state: str | None = None  # of an indexed file, when it was looked at: fresh, drifted or gone
+    marks: tuple[str, ...] = field(default=(), metadata={"optional": True})  # what has changed in its code since
     suggested: tuple[str, ...] = field(default=(), metadata={"optional": True})  # topics for one without, by `show`
     # When the store first knew this version; as in recall, `recorded_at` of the JSON form is when it knew the memory.
     recorded_at_us: int = field(metadata=TIME | {"name": "version_at"})

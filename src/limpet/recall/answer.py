@@ -76,7 +76,8 @@ class Item(JsonForm):
     SHOWN = (
         "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
         "valid_from_us", "valid_to_us", "recorded_at_us", "session", "speaker", "metadata", "disputed_by", "newer",
-        "resolved_by", "before", "also_said", "part", "source_state", "pinned", "outside", "why",
+        "resolved_by", "before", "also_said", "part", "source_state", "marks", "pinned", "outside",
+        "why",
     )  # fmt: skip
 
     id: str
@@ -108,6 +109,7 @@ class Item(JsonForm):
     part: str = field(default="", metadata=OPTIONAL)  # of a long text what is nearest to the question
     why: Trace | None = field(default=None, metadata=OPTIONAL)
     source_state: str | None = field(default=None, metadata=OPTIONAL)  # of an indexed file: fresh, drifted or gone
+    marks: tuple[str, ...] = field(default=(), metadata=OPTIONAL)  # what has changed in its code since
     pinned: bool = field(default=False, metadata=OPTIONAL)
     outside: bool = field(default=False, metadata=OPTIONAL)  # not of the time that was asked for
     valid_from = Instant("valid_from_us")
@@ -124,7 +126,7 @@ class Item(JsonForm):
     def from_dict(cls, shown: Mapping[str, Any]) -> Item:
         """Read an item from its `as_dict`, without its trace."""
         given = decoded(cls, shown, without=("why",))
-        given |= {name: tuple(given[name]) for name in ("topics", "disputed_by") if name in given}
+        given |= {name: tuple(given[name]) for name in ("topics", "disputed_by", "marks") if name in given}
         given |= {name: tuple(given[name].values()) for name in ("newer", "resolved_by") if name in given}
         for name in ("before", "also_said"):
             given[name] = tuple(tuple(other.values()) for other in given.get(name, ()))

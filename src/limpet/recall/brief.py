@@ -48,7 +48,7 @@ class BriefItem(JsonForm):
 
     SHOWN = (
         "id", "kind", "content", "valid_from_us", "origin", "trust", "scope", "confidence", "confidence_word",
-        "recorded_at_us", "topics", "session", "cut", "key", "speaker", "label", "resolved_by", "score",
+        "recorded_at_us", "topics", "session", "cut", "key", "speaker", "label", "resolved_by", "marks", "score",
     )  # fmt: skip
 
     id: str
@@ -70,6 +70,7 @@ class BriefItem(JsonForm):
     # Why it is in its section: its session or topic, and how much there is of it.
     label: str = field(default="", metadata=OPTIONAL)
     resolved_by: Solution | None = field(default=None, metadata=SOLUTION)  # of a problem
+    marks: tuple[str, ...] = field(default=(), metadata=OPTIONAL)  # what has changed in its code since
     score: float | None = field(default=None, metadata=OPTIONAL | rounded(6))  # of a match
     valid_from = Instant("valid_from_us")
     recorded_at = Instant("recorded_at_us")
@@ -88,6 +89,7 @@ class BriefItem(JsonForm):
             + (f"{self.key} = " if self.key else f"{self.speaker}: " if self.speaker else "")
             + self.content
             + (f" | solved on {self.resolved_by[2]}: {self.resolved_by[1]}" if self.resolved_by else "")
+            + "".join(f" | {mark}" for mark in self.marks)
         )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -76,11 +76,12 @@ class Entries:
 
 def choose(
     store: Store, plan: Plan, entries: Entries, candidates: Candidates, stats: dict[str, int], started: float,
-    *, answers: bool = True,
+    marked: Callable[[Sequence[BriefItem]], Sequence[BriefItem]] = list, *, answers: bool = True,
 ) -> Brief:  # fmt: skip
     """Return the entries worth most within the budget, as sections in the order of the page.
 
-    `answers`: whether anything answers the message. If not, the budget is TERSE_TOKENS, for the rules first.
+    `answers`: whether anything answers the message. If not, the budget is TERSE_TOKENS, for the rules first. `marked`
+    adds to items what has changed in their code.
     """
     budget = plan.budget_tokens or C.BRIEF_TOKENS
     space = budget if answers else min(budget, TERSE_TOKENS)
@@ -110,6 +111,7 @@ def choose(
         i = place.get(parse_id(id))
         part = "" if i is None else candidates.part_of(i, memory.content, plan.query)
         items[id] = _item(memory, entry, short[id], words, limit, plan.now, part, solved.get(id))
+    items = {item.id: item for item in marked([*items.values()])}
     terse = space <= TERSE_TOKENS
     cautions = {
         num: _cautions(memory, warned.get(memory.id, ()), items, short, plan.now, terse=terse)

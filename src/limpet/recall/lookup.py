@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import registry
 from ..model.dataclass import replace
@@ -14,9 +14,15 @@ from ..model.memory import STATES, Filter, Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ..context import Context, Time
     from ..store import Store
     from ..store.sql.listings import Page
+    from .answer import Item
+    from .brief import BriefItem
+
+    Shown = TypeVar("Shown", Item, BriefItem, Memory)
 
 # The nearest memories with topics that say what one without might have; the cosine that the nearest of them needs, and
 # the share of a topic among all. Of 791 memories of tests/quality/recall it names a topic for 126, for 92 their own.
@@ -29,6 +35,22 @@ def source_states(memories: Sequence[Memory]) -> Sequence[str | None]:
     """Say of memories that were read from files whether these are fresh, drifted or gone."""
     states: Sequence[str | None] = registry.call("source_states", memories) or [None] * len(memories)
     return states
+
+
+def code_marks(
+    context: Context, shown: Sequence[tuple[str, str]], *, thorough: bool = False
+) -> Mapping[str, tuple[str, ...]]:
+    """Return what has changed in the code of memories (id, scope), by id. `thorough`: however long it takes."""
+    if not shown or context.project is None or context.project.by != "git":
+        return {}
+    marks: Mapping[str, tuple[str, ...]] | None = registry.call("code_marks", context, shown, thorough=thorough)
+    return marks or {}
+
+
+def marked(context: Context, shown: Sequence[Shown]) -> Sequence[Shown]:
+    """Add to what is about to be shown what has changed in the code that it speaks of, in a git checkout."""
+    marks = code_marks(context, [(item.id, item.scope) for item in shown])
+    return [replace(item, marks=marks[item.id]) if item.id in marks else item for item in shown] if marks else shown
 
 
 def reason_of(store: Store, id: bytes, known_at: int | None = None) -> str | None:
@@ -49,7 +71,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
     if memory is None:
         raise NotFound(f"memory {format_id(raw)} was not known then")
     state = source_states([memory])[0] if INDEXED in memory.metadata else None
-    return replace(context.as_read(memory), source_state=state)
+    return marked(context, [replace(context.as_read(memory), source_state=state)])[0]
 
 
 def show(context: Context, id: str) -> Memory:

@@ -19,7 +19,7 @@ from ..model.memory import FOREIGN
 from ..rank import constants as C
 from ..store.sql.listings import Lately
 from ..text.excerpt import one_line, words_of
-from .brief import Brief
+from .brief import Brief, BriefItem
 from .candidates import Candidates, find_candidates
 from .choose import MOST, Entries, choose
 from .plan import Plan
@@ -60,6 +60,7 @@ SPEAKS_FIRST = ("episode", "decision", "correction", "lesson", "goal")
 def prepare(
     store: Store, semantic: SemanticSearch | None, plan: Plan, *, session: str | None = None, full: bool = False,
     unjudged: Callable[[Store, list[int], int], list[int]] | None,
+    marked: Callable[[Sequence[BriefItem]], Sequence[BriefItem]],
 ) -> Brief:  # fmt: skip
     """Answer a plan with a brief of at most `plan.budget_tokens`; of the rules and little else when nothing answers
     its message.
@@ -95,7 +96,7 @@ def prepare(
         elsewhere = [num for num, entry in entries.by_num.items() if entry.section != "matches"]
         for num in unjudged(store, elsewhere, plan.now) if unjudged else ():
             del entries.by_num[num]
-        return choose(store, plan, entries, candidates, stats, started, answers=relevant or full)
+        return choose(store, plan, entries, candidates, stats, started, marked, answers=relevant or full)
 
 
 def worth(what: str, place: int) -> float:

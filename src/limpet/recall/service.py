@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Milliseconds that a search for what is near a memory takes at most: an embedder of others may be slow.
 RELATED_MS = 5_000
 NOTHING_NEAR = "No other memory here is near it."
+CHECK = "Some speak of code that differs here: look, then correct them or, if they hold, remember them again."
 
 
 def recall(
@@ -35,9 +36,14 @@ def recall(
 ) -> Recall:  # fmt: skip
     """Answer a question. `limits`: of `make_plan`."""
     from .answer import recall
+    from .lookup import marked
 
     plan = _plan(context, query, where, as_of, without=frozenset(without), **limits)
-    return _answered(context, plan, partial(recall, trace=trace, explain=explain, thorough=thorough))
+    answer = _answered(context, plan, partial(recall, trace=trace, explain=explain, thorough=thorough))
+    items = marked(context, answer.items)
+    if items is answer.items:
+        return answer
+    return replace(answer, items=[*items], note=f"{answer.note} {CHECK}".lstrip())
 
 
 def recall_sessions(
@@ -101,6 +107,7 @@ def prepare(
 ) -> Brief:
     from ..rank.constants import BRIEF_TOKENS
     from .choose import MOST
+    from .lookup import marked
     from .prepare import prepare
 
     if lexical_only is None:
@@ -111,4 +118,6 @@ def prepare(
     )  # fmt: skip
     semantic = None if lexical_only else context.semantic()
     unjudged = context.policy.unjudged if context.policy else None
-    return prepare(context.store, semantic, plan, session=session, full=full, unjudged=unjudged)
+    return prepare(
+        context.store, semantic, plan, session=session, full=full, unjudged=unjudged, marked=partial(marked, context)
+    )

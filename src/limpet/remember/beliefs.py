@@ -14,7 +14,7 @@ from ..model.dataclass import dataclass, field, replace
 from ..model.encode import TIME, JsonForm
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
-from ..model.memory import GLOBAL_SCOPE, Memory, check_key, least_trusted
+from ..model.memory import Memory, check_key, least_trusted
 from ..store.records import SessionRow
 from ..text.instructions import reads_like_instruction
 from ..text.secrets import redact
@@ -95,9 +95,9 @@ def fact_history(context: Context, key: str, *, known_at: Time) -> list[Fact]:
 
 
 def _values(context: Context, key: str, known_at: int | None) -> Iterator[list[Memory]]:
-    """Yield the values of a key in this scope, then in the global one."""
+    """Yield the values of a key in this scope, then in those around it, then in the global one."""
     check_key(key)
-    for scope in dict.fromkeys((context.scope, GLOBAL_SCOPE)):
+    for scope in context.nearest:
         yield values_of(context.store, scope, key, known_at)[0]
 
 

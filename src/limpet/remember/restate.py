@@ -39,7 +39,7 @@ def restate(
 ) -> Receipt:
     """Record a statement that is known already: first the observation, then what it adds. Raises NotFound."""
     made = _Restatement(writer, known, statement)
-    data = made.observation() | made.vouched()
+    data = made.observation() | made.vouched() | ({"code": statement.code} if statement.code else {})
     event = writer.add(unused or writer.make_id(), "observed", made.memory, statement.origin, None, data)
     made.add()
     noted = not writer.quiet or bool(made.added or (made.independent and (statement.session or statement.source)))

@@ -85,6 +85,7 @@ class ValidStatement:
     quarantine: str | None = None  # why it waits for a person before it is recalled
     # What it was stated as, and the rule that makes it an episode, unless it is known as a belief.
     demoted: dict[str, str] | None = None
+    code: dict[str, str] | None = None  # branch and commit of the checkout that it is stored in
 
     @property
     def secrets(self) -> tuple[str, ...]:

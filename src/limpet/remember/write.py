@@ -143,6 +143,8 @@ class Writer:
             data["trust"] = trust
         if statement.anyway:
             data["anyway"] = True
+        if statement.code:
+            data["code"] = statement.code
         if statement.demoted and statement.kind == "episode":
             data["demoted"] = statement.demoted
         # A memory and the event that makes it share an id, so that one index finds both. A given id may be taken by an

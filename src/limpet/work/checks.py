@@ -68,6 +68,7 @@ class Checks:
             every = self._store.search.candidates(list(vectors), where)
             candidates = [candidate for candidate in every if candidate.kind not in NEVER]
             memories = self._store.memories.by_rows([candidate.num for candidate in candidates])
+            registry.call("anchor", self._store, memories)
             # What the content policy refuses becomes an episode.
             fallen = self._policy.demote(self._store, memories, self._write) if self._policy else set()
             pairs = zip(candidates, memories, strict=True)

@@ -246,8 +246,8 @@ class _Event:
         """Open the store. `is_read`: to read only, without waiting for the disk; closing may take another's lock."""
         settings, memory = self.settings, self.host.memory
         if memory is not None:
-            there, known = settings.checkout, memory._context.store.checkouts
-            return memory.in_scope(settings.scope if there is None else known.scope_of(there))
+            there = settings.checkout
+            return memory.in_scope(settings.scope) if there is None else memory._in_project(there)
         from ...api import Limpet
 
         return Limpet(replace(settings, durable=False) if is_read else settings, create=False, clock=self.host.clock)

@@ -168,7 +168,8 @@ def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]]
     for memory, id in zip(shown, abbreviate([memory.id for memory in shown]), strict=True):
         origin, trust = word(memory.origin, TRUST), word(memory.trust, TRUST)
         source = trust if trust == origin else f"{origin}, resting on {trust}"
-        stale = _STALE.get(memory.source_state or "", "")
+        changed = "".join(f" | {plain_line(mark, 200)}" for mark in memory.marks)
+        stale = _STALE.get(memory.source_state or "", "") + changed
         doubt = f" | {DOUBTFUL}" if memory.confidence_word == DOUBTFUL else ""
         head = f"- [{id} | {word(memory.kind, KINDS)} | from {source} | {day(memory.valid_from_us)}{stale}{doubt}]"
         part = getattr(memory, "part", "")

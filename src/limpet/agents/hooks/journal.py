@@ -6,7 +6,7 @@ The last lines may be lost with the power, not with the process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from ...model.dataclass import NamedTuple
@@ -17,7 +17,7 @@ from ...settings import Settings
 from ...store import open_database
 from ...store.records import OutsideRead
 from ...store.sql import journal
-from ...store.sql.checkouts import scope_of
+from ...store.sql.checkouts import claim, scopes_of
 from ...text.blocks import plain_line
 from ...text.turns import is_edit
 
@@ -150,14 +150,17 @@ class SessionJournal:
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[Database, str]]:
-        """Open the store's connections and yield them with the scope meant."""
+        """Open the store's connections and yield them with the scope meant, which is the project's from then on."""
         database = open_database(self._settings.path)
         try:
             if self._settings.checkout is None:
                 yield database, self._settings.scope
             else:
+                if not database.read_only:
+                    with suppress(StoreBusy):
+                        claim(database, self._settings.checkout, self._at, wait_ms=CLAIM_MS)
                 with database.reading() as con:
-                    scope = scope_of(con, self._settings.checkout)
+                    scope = next(scopes_of(con, self._settings.checkout))
                 yield database, scope
         finally:
             database.close()

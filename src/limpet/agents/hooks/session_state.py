@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from ... import registry
+from ...recall.lookup import marked
 from ...text.blocks import plain_line
 from ...text.instructions import reads_like_instruction
 from ...text.turns import acted, closing, in_words
@@ -50,7 +51,7 @@ def survival(memory: Limpet, session: str) -> Offer:
 
 def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     """Offer the rules, and the memories that fit the task."""
-    rules = lines_of(_rules(memory)[0], memory.abbreviate)
+    rules = _lines(memory, _rules(memory)[0])
     offer = brief(memory, task, SUBAGENT_TOKENS, holdout) if task else Offer([], 0)
     fits = [line for section in offer.sections for line in section.lines]
     known = {line.id for line in fits}
@@ -76,13 +77,17 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
     waiting = Section("", [Line(f"Waiting for the user's review: {count}{more} (`limpet review`)")] if count else [])
     turns = list(_turn_lines(lines))
     sections = [
-        Section("Open goals:", list(lines_of(wanted, memory.abbreviate))),
-        Section("Decided and learned:", list(lines_of(stands, memory.abbreviate))),
+        Section("Open goals:", list(_lines(memory, wanted))),
+        Section("Decided and learned:", list(_lines(memory, stands))),
         Section("This session so far:" if same else f"Where the last session left off{when}:", turns),
-        Section("Stored in it:", list(lines_of(stored[-STORED:], memory.abbreviate))),
+        Section("Stored in it:", list(_lines(memory, stored[-STORED:]))),
     ]
     # First, before anything that could take its place.
-    return [waiting, _rules_section(lines_of(rules, memory.abbreviate), [waiting, *sections], budget), *sections]
+    return [waiting, _rules_section(_lines(memory, rules), [waiting, *sections], budget), *sections]
+
+
+def _lines(memory: Limpet, memories: Iterable[Memory]) -> Iterator[Line]:
+    return lines_of(marked(memory._context, [*memories]), memory.abbreviate)
 
 
 def _rules(memory: Limpet) -> tuple[list[Memory], list[Memory]]:

@@ -183,7 +183,7 @@ class _Run:
             for chat in files.read(file.path, of_file, self._pauses):
                 scope, folder = file.scope, chat.folder
                 if file.by_folder and folder and os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
-                    scope = self._context.store.checkouts.scope_of(checkout_of(folder))
+                    scope = self._context.store.checkouts.scopes_of(checkout_of(folder))[0]
                 if scope is None:
                     report.note("conversations of folders that are gone were left out; give --scope to take them")
                     continue

@@ -134,6 +134,10 @@ CREATE TABLE relation (
   model text COLLATE "C" NOT NULL, PRIMARY KEY (tenant, older, newer)
 );
 CREATE INDEX relation_newer ON relation (tenant, newer);
+CREATE TABLE anchor (
+  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), memory bytea NOT NULL, found text COLLATE "C" NOT NULL,
+  PRIMARY KEY (tenant, memory)
+);
 CREATE TABLE source (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), scope text COLLATE "C" NOT NULL, path text COLLATE "C" NOT NULL,
   digest text COLLATE "C", reached text COLLATE "C", waits integer NOT NULL DEFAULT 0, at bigint NOT NULL,

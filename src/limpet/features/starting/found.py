@@ -17,6 +17,7 @@ from ...model.encode import JsonForm
 from ...model.errors import BadInput
 from ...model.memory import check_list
 from ...pause import is_ignored, read_folder, read_pauses
+from ...store.sql.checkouts import claim
 from ..install.clients import Place, user_folders
 from ..organize import Sources
 from ..organize.clients import CLIENTS, began
@@ -84,8 +85,8 @@ def find(context: Context, only: Sequence[str], since: int | None, *, by_folder:
 
 
 def is_reachable(folder: str) -> bool:
-    """Return whether a folder is there, or lies in a checkout."""
-    return os.path.isabs(folder) and (os.path.isdir(folder) or checkout_of(folder) is not None)  # noqa: PTH112, PTH117
+    """Return whether a folder is there, or lies in a git checkout."""
+    return os.path.isabs(folder) and (os.path.isdir(folder) or checkout_of(folder).by == "git")  # noqa: PTH112, PTH117
 
 
 def is_read(context: Context, sources: Sources, history: KeptHistory, since: int | None) -> bool:
@@ -123,8 +124,7 @@ def _rules(folders: Iterable[str]) -> Iterator[KeptHistory]:
     roots = dict.fromkeys((str(folder), "") for folder in user_folders(Place(Path.home(), None, ())))
     for folder in dict.fromkeys(folders):
         if os.path.isabs(folder) and os.path.isdir(folder):  # noqa: PTH112, PTH117
-            checkout = checkout_of(folder)
-            root = folder if checkout is None else checkout.folder
+            root = checkout_of(folder).root
             roots |= dict.fromkeys((os.path.join(root, below), root) for below in ("", ".github", ".claude"))  # noqa: PTH118
     seen: set[tuple[str, bytes]] = set()
     for place, folder in roots:
@@ -149,7 +149,6 @@ def scope_of(context: Context, folder: str) -> str | None:
     if not is_reachable(folder):
         return None
     checkout = checkout_of(folder)
-    scope = context.store.checkouts.scope_of(checkout)
-    if checkout is not None:
-        context.store.checkouts.claim(checkout, scope, context.now())
+    scope = context.store.checkouts.scopes_of(checkout)[0]
+    claim(context.store.database, checkout, context.now(), scope)
     return scope

@@ -1,4 +1,4 @@
-"""The scopes of checkouts: the first repository of a name has `project:<name>`, others a name with a mark.
+"""The scopes of projects: the first one of a name has `project:<name>`, others a name with a mark.
 
 A remote gives nothing by itself: it is in a file that a stranger may have written. Where it is known, `namesake` says
 whose it is, and a person may join the folder to that scope (`limpet scope merge`).
@@ -6,11 +6,10 @@ whose it is, and a person may join the folder to that scope (`limpet scope merge
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from ...checkout import Checkout
-from ...model.memory import GLOBAL_SCOPE
-from .store import Connection, Repository
+from ...checkout import Checkout, machine_place
+from .store import BUSY_TIMEOUT_MS, Connection, Database, Repository
 
 # Characters of the mark: more only where two repositories of one name agree in these.
 MARK_CHARACTERS = (4, 8, 16, 64)
@@ -19,41 +18,94 @@ _HAS_COMMITS = "SELECT 1 FROM checkout WHERE identity >= 'commit:' AND identity 
 
 
 class Checkouts(Repository):
-    """The scope of each repository."""
+    """The scope of each project."""
 
-    def scope_of(self, checkout: Checkout | None) -> str:
-        """Return a repository's scope, or the one it would get if it has claimed none; `global` outside of any."""
-        if checkout is None:
-            return GLOBAL_SCOPE
+    def scopes_of(self, checkout: Checkout) -> tuple[str, ...]:
+        """Return a project's scope, or the one it would get if it has claimed none, then those around it, of which it
+        sees the memories too."""
         with self._database.reading() as con:
-            return scope_of(con, checkout)
+            return tuple(dict.fromkeys(scopes_of(con, checkout)))
 
     def namesake(self, checkout: Checkout | None, *, fresh: bool = False) -> str | None:
         """Return the scope of another repository with this one's remote, if it is not in that scope. `fresh`: only if
         it has claimed none yet."""
-        if checkout is None or checkout.remote is None:
+        if checkout is None:
             return None
         with self._database.reading() as con:
+            checkout = _granted(con, checkout)
+            if checkout.remote is None or checkout.is_named:
+                return None
             known = None if fresh and _held(con, checkout.identities) else _held(con, [checkout.remote])
             scope = None if known is None else _renamed(con, *known)
-            return None if scope == scope_of(con, checkout) else scope
+            return None if scope == _scope_of(con, checkout) else scope
 
-    def claim(self, checkout: Checkout, scope: str, at: int) -> None:
-        """Give a scope to a repository, unless it has one already."""
+    def git_folders(self, scope: str) -> list[str]:
+        """Return git's own folders of the repositories on this machine that have a scope."""
+        here, found = machine_place(""), []
         with self._database.reading() as con:
-            known = all(_held(con, [identity]) for identity in checkout.identities)
-        if known:
-            return
-        others = [checkout.remote or checkout.first_commit()]
+            for identity, name, at in con.execute("SELECT identity, scope, at FROM checkout").fetchall():
+                allowed, place = identity.startswith("allowed:"), identity.removeprefix("allowed:")
+                if place.startswith(here) and _renamed(con, name, at) == scope:
+                    folder = place.removeprefix(here).partition(" part ")[0]
+                    found.append(f"{folder.rpartition(':')[0]}/.git" if allowed else folder)
+        return found
+
+    def may_ask(self, checkout: Checkout, *, fresh: bool) -> bool:
+        """Return whether nobody has allowed yet what the project's `.limpet` asks for. `fresh`: as in `namesake`."""
+        with self._database.reading() as con:
+            return not _held(con, [checkout.permission]) and not (fresh and _held(con, checkout.identities))
+
+    def allow(self, checkout: Checkout, at: int, *, off: bool = False) -> None:
+        """Allow what the project's `.limpet` asks for, or no longer."""
+        wish = checkout.wish
+        while wish is not None and wish.part:
+            wish = wish.outer
+        # With a name it is taken: no other project gets that scope for its folder's name.
+        name = wish.scope if wish is not None and wish.is_named else ""
         with self._database.writing() as con:
+            con.execute("DELETE FROM checkout WHERE identity = ?", (checkout.permission,))
+            if not off:
+                row = (checkout.permission, name, at)
+                con.execute("INSERT INTO checkout (identity, scope, at) VALUES (?, ?, ?)", row)
+
+
+def claim(
+    database: Database, checkout: Checkout, at: int, scope: str | None = None, *, wait_ms: int = BUSY_TIMEOUT_MS
+) -> bool:
+    """Give a project a scope, None: its own, unless it has one already, and to a repository around it. Return False for
+    one whose `.limpet` names it. Raises StoreBusy."""
+    with database.reading() as con:
+        checkout = _granted(con, checkout)
+        known = checkout.is_named or all(_held(con, [identity]) for identity in checkout.identities)
+        scope = scope or _scope_of(con, checkout)
+    if checkout.part and checkout.outer is not None:
+        claim(database, checkout.outer, at, wait_ms=wait_ms)
+    if not known:
+        others = [checkout.remote or checkout.first_commit()]
+        with database.writing(wait_ms=wait_ms) as con:
             con.executemany(
                 "INSERT INTO checkout (identity, scope, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 [(identity, scope, at) for identity in (*checkout.identities, *filter(None, others))],
             )
+    return not checkout.is_named
 
 
-def scope_of(con: Connection, checkout: Checkout) -> str:
-    """Return the scope that a checkout has or, if it has claimed none, would get."""
+def scopes_of(con: Connection, checkout: Checkout | None) -> Iterator[str]:
+    """Yield the scope that a project has or, if it has claimed none, would get, then those around it."""
+    while checkout is not None:
+        checkout = _granted(con, checkout)
+        yield _scope_of(con, checkout)
+        checkout = checkout.outer
+
+
+def _granted(con: Connection, checkout: Checkout) -> Checkout:
+    is_allowed = checkout.wish is not None and _held(con, [checkout.permission])
+    return checkout.wish if is_allowed and checkout.wish is not None else checkout
+
+
+def _scope_of(con: Connection, checkout: Checkout) -> str:
+    if checkout.is_named:
+        return _renamed(con, *(_held(con, [checkout.permission]) or (checkout.scope, 0)))
     held, first = _held(con, checkout.identities), None
     if held is None and not checkout.remote and con.execute(_HAS_COMMITS).get:
         first = checkout.first_commit()

@@ -189,6 +189,7 @@ class Projection:
             return  # in the order of all devices it comes before its memory
         else:
             after = apply(current, as_heard(self._con, event))
+        self._look_again(event)
         # Python takes 1 and true for equal; whoever stored them does not.
         if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
             return
@@ -200,6 +201,11 @@ class Projection:
         self._insert_version(after, at, body, first=first)
         if current is not None:
             self._follow(body, current, after)
+
+    def _look_again(self, event: Event) -> None:
+        """Have the code of a memory looked at again that is said again in a checkout (features/code)."""
+        if event.type == "observed" and "code" in event.data and not self._rebuilding:
+            self._con.execute(self._sql["look_again"], (event.memory,))
 
     def _is_session(self, id: bytes) -> bool:
         """Return whether an id is a session's mark and no memory's: a stranger's event may have made it both."""
@@ -314,6 +320,7 @@ class Projection:
         rows with the number of its scope."""
         id = now.id
         if was.content != now.content:
+            self._con.execute("DELETE FROM anchor WHERE memory = ?1", (id,))
             read = "DELETE FROM relation WHERE relation IN ('same', 'solves') AND (older = ?1 OR newer = ?1)"
             self._con.execute(read, (id,))
         if body and (was.topics, was.key) != (now.topics, now.key) and not self._rebuilding:
@@ -348,6 +355,7 @@ class Projection:
         self._con.execute("DELETE FROM usage WHERE id = ?", (id,))
         self._con.execute("DELETE FROM review WHERE memory = ?1 OR other = ?1", (id,))
         self._con.execute("DELETE FROM relation WHERE older = ?1 OR newer = ?1", (id,))
+        self._con.execute("DELETE FROM anchor WHERE memory = ?1", (id,))
         is_session = self._is_session(id)
         for event in self._events_of(id):
             if event.type in SESSION_EVENTS and not is_session:

@@ -226,6 +226,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 -- Work waits; the same work once. Primary key.
 INSERT INTO job (kind, subject, not_before) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
 
+-- name: look_again
+-- The check that finds anchors, for a memory that has some. memory_current, primary key of anchor.
+INSERT INTO job (kind, subject, not_before) SELECT 'duplicates', m.body, 0 FROM memory m JOIN anchor a ON a.memory = m.id
+ WHERE m.id = ? AND m.retired_at IS NULL AND m.body IS NOT NULL ON CONFLICT DO NOTHING
+
 -- name: retire_memory
 -- A version ends, at the earliest when it began: clocks of several devices may disagree. memory_current.
 UPDATE memory SET retired_at = max(:at, recorded_at) WHERE id = :id AND retired_at IS NULL RETURNING retired_at

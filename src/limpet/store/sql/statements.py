@@ -175,6 +175,7 @@ def to_memory(row: tuple[Any, ...]) -> Memory:
     made.superseded_by = format_id(superseded_by) if superseded_by else None
     made.uses, made.used_at_us = uses or 0, used_at or None
     made.useful, made.not_useful, made.wrong = useful or 0, not_useful or 0, wrong or 0
-    made.confidence, made.confidence_word, made.source_state, made.suggested = 0.0, "", None, ()
+    made.confidence, made.confidence_word, made.source_state = 0.0, "", None
+    made.suggested = made.marks = ()
     made.__class__ = Memory
     return made

@@ -1,0 +1,150 @@
+"""git, asked about a checkout: without a network, without a change, and without what runs a program that a repository's
+configuration names."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from ...checkout import git_folder, head_of
+
+# How long git may take for an answer, in seconds.
+SECONDS = 5.0
+# Commits whose patches are compared with that of a branch, to find the one it was squashed into.
+MOST_COMMITS = 500
+_SET = ("core.fsmonitor=false", "core.quotePath=false", "diff.external=", "log.showSignature=false")
+_QUIET = ("--no-optional-locks", *(word for setting in _SET for word in ("-c", setting)))
+
+
+def git(folder: str, *words: str, given: str | None = None, **environment: str) -> str | None:
+    """Return what git prints in a folder, None where it fails."""
+    # Not the repository of a hook of git's that runs this; no blob is fetched that a partial clone lacks.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    own |= {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", **environment}
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, *_QUIET, *words], env=own, input=given, stdin=None if given else subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", errors="replace", timeout=SECONDS, check=True,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+    return done.stdout
+
+
+@lru_cache(maxsize=4_096)
+def is_merged(root: str, head: str, commit: str, tip: str, *, was_dirty: bool) -> bool:
+    """Return whether what was learned at a commit is in `head`: as an ancestor, rebased, picked or squashed.
+
+    `tip`: the branch's last commit now, "" if it is gone. `was_dirty`: what was learned was about to be committed.
+    """
+    if _is_ancestor(root, commit, head):
+        if not (was_dirty and tip):
+            return True
+        after = git(root, "rev-list", "--ancestry-path", "--reverse", f"{commit}..{tip}") or ""
+        if not after and _is_ancestor(root, tip, head):
+            return tip != commit
+        return bool(after) and _is_in(root, after.split()[0], head)
+    if tip in ("", commit):
+        return _is_in(root, commit, head)
+    return _has_patches(root, commit, head) or _is_in(root, tip, head)
+
+
+@lru_cache(maxsize=4_096)
+def _is_in(root: str, commit: str, head: str) -> bool:
+    ways = (_is_ancestor, _has_patches, _adds_nothing, _is_squashed)
+    return any(is_so(root, commit, head) for is_so in ways)
+
+
+def _is_ancestor(root: str, commit: str, head: str) -> bool:
+    return commit == head or git(root, "merge-base", "--is-ancestor", commit, head) is not None
+
+
+def _has_patches(root: str, commit: str, head: str) -> bool:
+    """Return whether `head` has each patch of the branch that ends at a commit."""
+    left = git(root, "cherry", head, commit)
+    return bool(left) and all(line.startswith("-") for line in (left or "").splitlines())
+
+
+def _adds_nothing(root: str, commit: str, head: str) -> bool:
+    """Return whether a merge of a commit would change nothing in `head`."""
+    kept, tree = git(root, "rev-parse", "--git-path", "objects"), git(root, "rev-parse", f"{head}^{{tree}}")
+    if not kept or not tree:
+        return False
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:  # a repository with no programs for merges, in which nothing stays
+        for name in ("refs", "objects/info"):
+            Path(folder, name).mkdir(parents=True)
+        Path(folder, "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+        Path(folder, "objects/info/alternates").write_text(f"{Path(root, kept.strip()).resolve()}\n", encoding="utf-8")
+        return git(folder, "--git-dir=.", "merge-tree", "--write-tree", head, commit) == tree
+
+
+def _is_squashed(root: str, commit: str, head: str) -> bool:
+    """Return whether one commit of `head` has the patch of all commits of the branch together."""
+    base = (git(root, "merge-base", head, commit) or "").strip()
+    whole = base and git(root, "diff", "--no-ext-diff", "--no-textconv", base, commit)
+    if not whole:
+        return False
+    since = git(
+        root, "log", "-p", "--no-merges", "--no-ext-diff", "--no-textconv", f"-{MOST_COMMITS}", f"{base}..{head}"
+    )
+    one, others = (git(root, "patch-id", "--stable", given=text) or "" for text in (whole, since or "\n"))
+    return bool(one) and one.split()[0] in {line.split()[0] for line in others.splitlines()}
+
+
+def state_of(root: str) -> str:
+    """Return what changes with each commit and each change of the index of a checkout."""
+    try:
+        index = Path(git_folder(root), "index").stat().st_mtime_ns
+    except (OSError, ValueError):
+        index = 0
+    return f"{head_of(root).get('commit')} {index}"
+
+
+def renamed(root: str, commit: str, path: str, state: str) -> str:
+    """Return the path that a file or folder (with a slash at its end) of a commit has now; "" where it has none."""
+    if not (now := _followed(path, _renames(root, commit, state))) or not Path(root, now).exists():
+        now = _followed(path, _renames(root, commit, state, by_commits=True))  # renamed and changed in many steps
+    return now if now and Path(root, now).exists() else ""
+
+
+@lru_cache(maxsize=256)
+def _renames(root: str, commit: str, state: str, *, by_commits: bool = False) -> str:  # noqa: ARG001  a key
+    form = ("--name-status", "-M", "--diff-filter=R")
+    if by_commits:
+        return git(root, "log", "--reverse", "--format=", *form, "--no-ext-diff", f"{commit}..HEAD") or ""
+    return git(root, "diff-index", "--cached", *form, commit) or ""
+
+
+@lru_cache(maxsize=1_024)
+def holders(root: str, line: str, state: str) -> list[str]:  # noqa: ARG001  a key
+    """Return the files of a checkout that have a line."""
+    listed = git(root, "grep", "-l", "-z", "-F", "-I", "--untracked", "-e", line) or ""
+    return [path for path in listed.split("\0") if path]
+
+
+def _followed(path: str, renames: str) -> str:
+    now = path
+    for line in renames.splitlines():
+        _, old, new, *_ = (*line.split("\t"), "", "")
+        if old == now and new:
+            now = new
+        elif now.endswith("/") and old.startswith(now) and new.endswith(rest := old.removeprefix(now)):
+            now = new.removesuffix(rest)
+    return "" if now == path else now
+
+
+def worktrees(folder: str) -> Iterator[str]:
+    """Yield the folders that are checked out from a repository, of which git's own folder is given."""
+    own = Path(folder)
+    if own.name == ".git":
+        yield str(own.parent)
+    for file in sorted(own.glob("worktrees/*/gitdir")):
+        try:
+            yield str(Path(file.read_text(encoding="utf-8").strip()).parent)
+        except (OSError, ValueError):
+            continue
