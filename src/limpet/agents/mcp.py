@@ -53,7 +53,7 @@ MOST_CALLS = 8
 # Bytes of a message, which is a line. A longer one is read in pieces and thrown away.
 MOST_LINE_BYTES = 8_000_000
 # Methods that take no time are answered before the next line is read, the handshake first.
-_AT_ONCE = frozenset({"initialize", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list"})
+_AT_ONCE = frozenset({"initialize", "ping", *protocol.LISTS})
 
 
 class Drain:
@@ -203,12 +203,13 @@ class Connection:
 
     def _answer(self, id: int | str, method: str, params: dict[str, Any], call: Call) -> None:
         try:
-            with self._progress(params):
+            protocol.check_meta(method, params)
+            with self._progress(params, call):
                 result = self._service.answer(method, params, call)
         except Cancelled:
             return  # who cancels waits for nothing
         except ProtocolError as error:
-            self._error(id, error.code, error.message)
+            self._error(id, error.code, error.message, error.data)
         else:
             if not call.cancelled.is_set():
                 self._send({"id": id, "result": result})
@@ -216,18 +217,16 @@ class Connection:
             self._open.pop(id, None)
 
     @contextmanager
-    def _progress(self, params: dict[str, Any]) -> Iterator[None]:
+    def _progress(self, params: dict[str, Any], call: Call) -> Iterator[None]:
         """Tell a client that asked for it how long its call has lasted."""
-        meta = params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
-        if token is None:
+        if (token := protocol.meta_of(params).get("progressToken")) is None:
             yield
             return
         done = threading.Event()
 
         def tell() -> None:
             seconds = 0.0
-            while not done.wait(protocol.PROGRESS_SECONDS):
+            while not (done.wait(protocol.PROGRESS_SECONDS) or call.cancelled.is_set()):
                 seconds += protocol.PROGRESS_SECONDS
                 shown = {"progressToken": token, "progress": seconds, "message": f"working for {seconds:.0f} s"}
                 self._send({"method": "notifications/progress", "params": shown})
@@ -240,8 +239,9 @@ class Connection:
             done.set()
             teller.join()
 
-    def _error(self, id: int | str | None, code: int, message: str) -> None:
-        self._send({"id": id, "error": {"code": code, "message": message}})
+    def _error(self, id: int | str | None, code: int, message: str, data: dict[str, Any] | None = None) -> None:
+        error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+        self._send({"id": id, "error": error})
 
     def _send(self, message: dict[str, Any]) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -34,9 +34,15 @@ if TYPE_CHECKING:
 Params = dict[str, Any]
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
-RESOURCE_NOT_FOUND = -32002
+RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION = -32002, -32022
 # Newest last; a client that asks for another is offered the newest. The handshakes of all of them are the same.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+# Without a handshake: each request says in `_meta` which version it is, who asks and what that client can do.
+STATELESS_VERSIONS = ("2026-07-28",)
+_ASKED_VERSION, _ABILITIES, _CLIENT, _SERVER = (
+    f"io.modelcontextprotocol/{name}" for name in ("protocolVersion", "clientCapabilities", "clientInfo", "serverInfo")
+)
+_HANDSHAKE = ("initialize", "ping")
 # A tool that is not listed, so that no model sees it: a client's own hooks call it (hooks/client_adapters.py).
 HOOK_TOOL = "hook"
 
@@ -71,6 +77,11 @@ PROMPTS = [
 ]  # fmt: skip
 # Only what is here is declared. Lists do not change while a server runs.
 CAPABILITIES: Params = {"tools": {}, "resources": {}, "prompts": {}}
+_SERVER_INFO = {"name": "limpet", "title": TITLE, "version": __version__}
+# How long a client may keep an answer. Lists are the same for everybody; what is remembered is not, and changes.
+LISTS = ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list")
+_CACHED: dict[str, Params] = {method: {"ttlMs": 3_600_000, "cacheScope": "public"} for method in LISTS}
+_CACHED["resources/read"] = {"ttlMs": 0, "cacheScope": "private"}
 # Methods that read or store something: while limpet is off, they only say so.
 _USES_MEMORY = ("tools/call", "resources/read", "prompts/get")
 # Lines of each part of the index, and characters of a line.
@@ -125,9 +136,31 @@ def session_of(meta: Any, headers: Mapping[str, str] | None) -> str:
 class ProtocolError(Exception):
     """An error of the protocol, not of a tool."""
 
-    def __init__(self, code: int, message: str) -> None:
+    def __init__(self, code: int, message: str, data: Params | None = None) -> None:
         super().__init__(message)
-        self.code, self.message = code, message
+        self.code, self.message, self.data = code, message, data
+
+
+def meta_of(params: Params) -> Params:
+    """Return what a request says about itself."""
+    meta = params.get("_meta")
+    return meta if isinstance(meta, dict) else {}
+
+
+def check_meta(method: str, params: Params) -> None:
+    """Check what a request without a handshake says about itself; an older one need not say anything.
+
+    Raises ProtocolError.
+    """
+    meta = meta_of(params)
+    if _ASKED_VERSION not in meta and method != "server/discover":
+        return
+    for name, type, needed in ((_ASKED_VERSION, str, True), (_ABILITIES, dict, True), (_CLIENT, dict, False)):
+        if not isinstance(meta.get(name), type) and (needed or name in meta):
+            raise ProtocolError(INVALID_PARAMS, f"_meta needs {name}: {'a text' if type is str else 'an object'}")
+    if (asked := meta[_ASKED_VERSION]) not in STATELESS_VERSIONS:
+        supported = {"supported": [*STATELESS_VERSIONS], "requested": asked}
+        raise ProtocolError(UNSUPPORTED_VERSION, f"there is no protocol version {asked!r}", supported)
 
 
 class Service:
@@ -146,6 +179,9 @@ class Service:
         self._tools.page = self._pages.page
         self.methods: dict[str, Callable[[Params], Params]] = {
             "initialize": _initialize,
+            "server/discover": lambda _: {
+                "supportedVersions": [*STATELESS_VERSIONS], "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS,
+            },
             "ping": lambda _: {},
             "tools/list": lambda _: {"tools": TOOLS},
             "tools/call": self._call,
@@ -154,11 +190,12 @@ class Service:
             "resources/read": self._read,
             "prompts/list": lambda _: {"prompts": PROMPTS},
             "prompts/get": self._prompt,
-        }
+        }  # fmt: skip
 
     def answer(self, method: str, params: Params, call: Call) -> Params:
         """Return the result of a request. Raises ProtocolError, and Cancelled if the client has given it up."""
-        if method not in self.methods:
+        is_stateless = _ASKED_VERSION in meta_of(params)
+        if method not in self.methods or (is_stateless and method in _HANDSHAKE):
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
         self._called()
         caller.set(call.session)
@@ -168,15 +205,16 @@ class Service:
             if holds_half_a_character(params):
                 raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
             # A hook sees by itself whether it is off, for the folder that it names.
-            if method in _USES_MEMORY and params.get("name") != HOOK_TOOL:
-                state = state_here(self._memory.path, call.session)
-                if state.why:
-                    return _off(method, params, state.why)
-            return self.methods[method](params)
+            uses_memory = method in _USES_MEMORY and params.get("name") != HOOK_TOOL
+            off = state_here(self._memory.path, call.session).why if uses_memory else ""
+            result = _off(method, params, off) if off else self.methods[method](params)
+            if is_stateless:
+                result |= {"resultType": "complete", **_CACHED.get(method, {}), "_meta": {_SERVER: _SERVER_INFO}}
+            return result
         except (ProtocolError, Cancelled):
             raise
         except LimpetError as error:
-            code = RESOURCE_NOT_FOUND if method == "resources/read" else INVALID_PARAMS
+            code = RESOURCE_NOT_FOUND if method == "resources/read" and not is_stateless else INVALID_PARAMS
             raise ProtocolError(code, in_words(self._reword(error))) from None
         except Exception as error:  # an error is answered in a line, and the next call is served
             print(f"limpet: {method}: {type(error).__name__}: {error}", file=sys.stderr)  # noqa: T201
@@ -266,7 +304,7 @@ def _initialize(params: Params) -> Params:
     return {
         "protocolVersion": asked if asked in VERSIONS else VERSIONS[-1],
         "capabilities": CAPABILITIES,
-        "serverInfo": {"name": "limpet", "title": TITLE, "version": __version__},
+        "serverInfo": _SERVER_INFO,
         "instructions": INSTRUCTIONS,
     }
 
