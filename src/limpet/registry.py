@@ -50,6 +50,7 @@ CALLS = {
     "unknown_embedder": ("features.embedders", "unknown"),
     "anchor": ("features.code", "anchor"),
     "code_marks": ("features.code", "marks"),
+    "about_code": ("features.code", "about"),
     "source_states": ("features.transfer.sources", "states"),
     "rewrite_segments": ("features.transfer.service", "export_to"),
 }

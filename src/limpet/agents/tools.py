@@ -272,10 +272,10 @@ class Tools:
         return self._tainted(receipt, reason)
 
     @tool(
-        "Why something is believed, what rests on it, its changes, conflicts, all of these (audit); what awaits "
+        "Why something is believed, what rests on it, its changes, conflicts, all (audit); what awaits "
         "review; a topic's page; the index.", READS,
         takes(
-            "what", what=text(one_of=_EXPLAINED), about=text("id, key, topic, words"), depth=number(5, 64),
+            "what", what=text(one_of=_EXPLAINED), about=text("id, key, file, topic, words"), depth=number(5, 64),
             limit=number(10, 200), as_of=text(), known_at=text(),
         ),
         review="array", page="string",  # of the others as the command's JSON

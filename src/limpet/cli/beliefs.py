@@ -269,8 +269,10 @@ VERBS = (
         about="what is believed about something: how sure, since when, from whom, against what",
         run=lambda memory, args: memory.audit(args.about, as_of=args.as_of, known_at=args.known_at),
         show=_audit, code=lambda audit: 0 if audit.beliefs else 1,
-        arguments=(arg("ABOUT", "an id, a key such as user.city, or words", words=True), *TIMES),
-        example='limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"',
+        arguments=(arg("ABOUT", "an id, a key such as user.city, a file, a name in code, words", words=True),
+                   *TIMES),
+        example='limpet audit "rate limit"\nlimpet audit user.city --known-at "3 days ago"\n'
+        "limpet audit src/cart.ts",
     ),
     Verb(
         name="fact", group=PEOPLE, about="a keyed fact: read it, set it, end it, see its history", run=_fact,

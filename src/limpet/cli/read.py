@@ -6,6 +6,7 @@ import sys
 
 from .. import registry
 from ..model.clock import format_time
+from ..model.errors import BadInput
 from ..model.memory import KINDS, is_unconfirmed
 from . import output, tables
 from .verbs import (
@@ -75,8 +76,12 @@ def _recall(args: Namespace) -> int:
     }  # fmt: skip
     if args.k is not None:
         given["k"] = args.k
+    if args.form and args.sessions:
+        raise BadInput("give --for or --sessions, not both")
+    if args.form == "how":
+        return _how(args, given)
     # Words alone are found faster here; a trace is not sent.
-    served = None if args.lexical or args.explain or args.all_scopes else _from_server(args, given)
+    served = None if args.lexical or args.explain or args.all_scopes or args.form else _from_server(args, given)
     remark = ""
     if served is not None and served[0].items:
         answer, short = served
@@ -84,7 +89,10 @@ def _recall(args: Namespace) -> int:
         with open_every_day(args) as memory:
             seen = memory.in_all_scopes() if args.all_scopes else memory
             verb: Any = seen.recall_sessions if args.sessions else seen.recall
-            answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
+            if args.form:
+                answer = registry.part("features.happened").errors(seen._context, **given)
+            else:
+                answer = verb(**given, lexical_only=args.lexical, explain=args.explain)
             short = [] if args.json else memory.abbreviate([item.id for item in answer.items])
             remark = "" if args.json or answer.items else _elsewhere(args, memory)
     if any(is_unconfirmed(item.origin, item.trust) for item in answer.items) and not is_at_terminal():
@@ -99,10 +107,19 @@ def _recall(args: Namespace) -> int:
     else:
         recall_output.recalled(answer, short, args.budget, scopes=args.all_scopes)
     if not answer.items and not answer.truncated:
-        remark = "the deadline came before anything was found" if code == UNSEEN else remark or "nothing found"
+        none = answer.note if args.form else "nothing found"
+        remark = "the deadline came before anything was found" if code == UNSEEN else remark or none
     if remark:
         output.words(remark)
     return code
+
+
+def _how(args: Namespace, given: dict[str, Any]) -> int:
+    happened = registry.part("features.happened")
+    with open_every_day(args) as memory:
+        found = happened.commands(memory._context, given["query"], k=given.get("k", 5))
+    output.result(found) if args.json else tables.rows(found, happened.NOT_DONE)
+    return 0 if found else NOTHING
 
 
 def _elsewhere(args: Namespace, memory: EveryDay) -> str:
@@ -232,6 +249,8 @@ VERBS = (
             arg("QUERY", "what you want to know, in your own words; - reads stdin", words=True),
             arg("-k COUNT", "how many memories at most, or sessions (default: 10, of lists 20, sessions: 5)", type=int),
             arg("--sessions", "sessions in place of memories, each with its best three as evidence"),
+            arg("--for WHAT", "error: where this message or trace occurred, and what ended it; how: commands that "
+                "worked when this was asked for", choices=("error", "how"), dest="form"),
             *FILTERS, *TIMES,
             arg("--budget TOKENS", "fit the answer into so many tokens", type=int),
             arg("--deadline-ms MS", "answer with what is there after so many milliseconds", default=DEADLINE_MS),
@@ -240,7 +259,8 @@ VERBS = (
         ),
         example='limpet recall "database is locked" -k 5 --topic sqlite\n'
         'limpet recall "rate limit" --known-at "3 days ago" --explain\n'
-        'limpet recall "which concerts did we talk about?" --sessions',
+        'limpet recall "which concerts did we talk about?" --sessions\n'
+        'make 2>&1 | limpet recall - --for error\nlimpet recall "run the tests" --for how',
     ),
     Verb(
         name="list", group=EVERY_DAY, about="memories page by page, newest first; or how many there are", run=_list,

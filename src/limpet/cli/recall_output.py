@@ -128,6 +128,8 @@ def _history(item: Item) -> None:
         solution, text, day = item.resolved_by
         for part in output.wrapped(f"solved on {day}: {flat(text)} ({short(solution)})"):
             line(paint(part, YELLOW))
+    for id, text in item.said_after:
+        line(MARGIN + paint(cut(f"then: {flat(text)}", 2 * LEFT_OUT_WIDTH) + f" ({short(id)})", DIM))
     for what, (id, other, *why) in item.history():
         line(MARGIN + paint(cut(f"{what}: {flat(other)} ({short(id)})", LEFT_OUT_WIDTH), YELLOW))
         for reason in why:

@@ -184,7 +184,7 @@ class Audit(JsonForm, Holds[Belief]):
     HELD = "beliefs"
 
     about: str
-    by: str  # id, key or text
+    by: str  # id, key, code or text
     as_of_us: int = field(metadata=TIME)
     known_at_us: int | None = field(metadata=TIME)
     beliefs: list[Belief]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .. import registry
 from ..model.dataclass import replace
 from ..model.edges import TEMPORAL, check_edge_type
 from ..model.errors import AmbiguousId, BadInput, NotFound
@@ -153,7 +154,8 @@ class History:
     # -- claims
 
     def audit(self, about: str, *, limit: int = 10, as_of: Time = None, known_at: Time = None) -> evidence.Audit:
-        """Return the beliefs about a memory (an id), a key or a text, their sources, and what depends on them."""
+        """Return the beliefs about a memory (an id), a key, a file of the checkout or a name in its code, or a text;
+        their sources, and what depends on them. About code also turns, and what was given up."""
         if not about.strip():
             raise BadInput("audit needs something to ask about", hint="an id, a key such as user.city, or words")
         by, memories = "text", list[Memory]()
@@ -163,7 +165,9 @@ class History:
             elif every := view.store.graph.key_history(about, view.where()):
                 held = [memory for memory in every if view.standing(memory) == "held"]
                 by, memories = "key", (held or every[-1:])[:limit]
-        if not memories:
+            elif (near := registry.call("about_code", self._context, about, view.where())) is not None:
+                by, memories = "code", near[:limit]
+        if not memories and by != "code":
             by, memories = "text", [memory for memory, _ in evidence.near(view, self._recall, about, limit)]
         with self._context.store.snapshot():
             return evidence.audit(view, about, by, memories)

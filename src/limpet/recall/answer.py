@@ -76,7 +76,7 @@ class Item(JsonForm):
     SHOWN = (
         "id", "kind", "content", "scope", "score", "confidence", "confidence_word", "topics", "key", "origin", "trust",
         "valid_from_us", "valid_to_us", "recorded_at_us", "session", "speaker", "metadata", "disputed_by", "newer",
-        "resolved_by", "before", "also_said", "part", "source_state", "marks", "pinned", "outside",
+        "resolved_by", "said_after", "before", "also_said", "part", "source_state", "marks", "pinned", "outside",
         "why",
     )  # fmt: skip
 
@@ -103,6 +103,8 @@ class Item(JsonForm):
     # somebody said so. Of a problem, the later turn of its session that says what solved it.
     newer: Told | None = field(default=None, metadata=_OTHER)
     resolved_by: Solution | None = field(default=None, metadata=SOLUTION)
+    # Id and text of what was said next and last in the session of an error (features/happened.py).
+    said_after: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
     before: tuple[Told, ...] = field(default=(), metadata=_OTHERS)
     # Of what was merged into it and answers the question: id and text.
     also_said: tuple[tuple[str, str], ...] = field(default=(), metadata=_OTHERS)
@@ -128,7 +130,7 @@ class Item(JsonForm):
         given = decoded(cls, shown, without=("why",))
         given |= {name: tuple(given[name]) for name in ("topics", "disputed_by", "marks") if name in given}
         given |= {name: tuple(given[name].values()) for name in ("newer", "resolved_by") if name in given}
-        for name in ("before", "also_said"):
+        for name in ("said_after", "before", "also_said"):
             given[name] = tuple(tuple(other.values()) for other in given.get(name, ()))
         return cls(**given)
 

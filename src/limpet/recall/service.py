@@ -38,7 +38,7 @@ def recall(
     from .answer import recall
     from .lookup import marked
 
-    plan = _plan(context, query, where, as_of, without=frozenset(without), **limits)
+    plan = planned(context, query, where, as_of, without=frozenset(without), **limits)
     answer = _answered(context, plan, partial(recall, trace=trace, explain=explain, thorough=thorough))
     items = marked(context, answer.items)
     if items is answer.items:
@@ -54,11 +54,11 @@ def recall_sessions(
 
     if isinstance(evidence, bool) or not isinstance(evidence, int) or not 1 <= evidence <= 100:
         raise BadInput(f"evidence must be from 1 to 100, not {evidence!r}")
-    plan = _plan(context, query, where, as_of, **limits)
+    plan = planned(context, query, where, as_of, **limits)
     return _answered(context, plan, partial(recall_sessions, evidence=evidence, explain=explain))
 
 
-def _plan(context: Context, query: str, where: Filter, as_of: Time = None, **given: Any) -> Plan:
+def planned(context: Context, query: str, where: Filter, as_of: Time = None, **given: Any) -> Plan:
     """Make a plan of a request, held true at `as_of`."""
     from .plan import make_plan
 
@@ -85,7 +85,7 @@ def related(context: Context, id: str, *, k: int) -> Recall:
     from .answer import recall
 
     memory = context.memory(id)
-    plan = _plan(
+    plan = planned(
         context, memory.content[:2_000], context.filter(), k=k, deadline_ms=RELATED_MS, budget_tokens=None,
         lexical_only=False, timeless=False, shape="one",
         without=frozenset(("neighbours", "session", "date", "speaker", "shape")),
@@ -112,7 +112,7 @@ def prepare(
 
     if lexical_only is None:
         lexical_only = not context.semantic().is_loaded()
-    plan = _plan(
+    plan = planned(
         context, message, context.filter(), k=MOST["matches"], deadline_ms=deadline_ms,
         budget_tokens=BRIEF_TOKENS if budget is None else budget, lexical_only=lexical_only,
     )  # fmt: skip

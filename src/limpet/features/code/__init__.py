@@ -9,9 +9,13 @@ was; both are imported when there is something to ask. At which branch and commi
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from ...checkout import head_of, tip_of
+from ...model.dataclass import replace
 from ...model.ids import parse_id
 from ...store.sql.store import Repository
 
@@ -20,8 +24,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...context import Context
-    from ...model.memory import Memory
+    from ...model.memory import Filter, Memory
     from ...store import Store
+
+# Texts with the name of a file that are looked at.
+MOST_TEXTS = 1_000
 
 
 class Anchors(Repository):
@@ -47,6 +54,12 @@ class Anchors(Repository):
         statement = "SELECT a.memory, a.found FROM carray(:ids) c CROSS JOIN anchor a ON a.memory = c.value"
         rows = self._database.rows(statement, {"ids": self._database.ids(ids)})
         return {memory: json.loads(found) for memory, found in rows}
+
+    def naming(self, name: str) -> list[tuple[bytes, dict[str, Any]]]:
+        """Return (memory, anchors) of those whose anchors have a text."""
+        statement = "SELECT memory, found FROM anchor WHERE instr(found, ?) > 0"
+        rows = self._database.rows(statement, (json.dumps(name)[1:-1],))
+        return [(memory, json.loads(found)) for memory, found in rows]
 
     def keep(self, rows: Sequence[tuple[bytes, str]]) -> None:
         """Keep anchors of memories, in JSON."""
@@ -80,6 +93,40 @@ def marks(
             look = look or Look(project.root, thorough=thorough)
             said[ids[raw]] = tuple(dict.fromkeys(look.changes(anchors, places[-1]["commit"])))
     return {id: lines for id, lines in said.items() if lines}
+
+
+def about(context: Context, text: str, where: Filter) -> list[Memory] | None:
+    """Return the memories about a file of this checkout, or a name in its code, also by the paths that the file had
+    before: anchored to it, or with it in their words. Statements come before turns, the newest first. None: the text is
+    no such file, and nothing is anchored to such a name."""
+    project, store = context.project, context.store
+    if project is None or project.by != "git" or len(text.split()) != 1:
+        return None
+    from .anchors import Tree
+    from .git import former
+
+    files = Tree(project.root).files
+    near = (os.path.relpath(Path(folder, text), project.root) for folder in (project.folder, project.root))
+    path = next((path for path in near if path in files.get(path, ())), "")
+    names = [path, *former(project.root, path)] if path else [text.removesuffix("()")]
+    ids = {
+        memory
+        for name in names
+        for memory, found in Anchors(store).naming(name)
+        if any(name in anchored[:2] for anchored in (*found["paths"], *found["names"]))
+    }
+    if not ids and not path:
+        return None
+    # A whole path, wherever the checkout lay; the end of one, if no other file has it and no folder is before it.
+    ends = {"/".join(name.split("/")[at:]) for name in names for at in range(name.count("/") + 1)}
+    ends = {end for end in ends if {*files.get(end, ())} <= {names[0]}}
+    whole, ends_of = ("|".join(map(re.escape, each)) for each in ([name for name in names if "/" in name], ends))
+    written = re.compile(rf"(?:(?<![\w.-])(?:{whole or '(?!)'})|(?<![\w./-])(?:\./)?(?:{ends_of or '(?!)'}))(?!\w)")
+    for last in {name.rpartition("/")[2] for name in names}:
+        texts = store.search.substring(last, where, limit=MOST_TEXTS)
+        ids.update(each.id for each in store.search.candidates(texts, where) if written.search(each.content))
+    memories = store.graph.memories([*ids], replace(where, states=("active", "archived", "retracted"))).values()
+    return sorted(memories, key=lambda memory: (memory.kind == "episode", -memory.valid_from_us, memory.id))
 
 
 def anchor(store: Store, memories: Sequence[Memory]) -> None:

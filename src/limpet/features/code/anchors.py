@@ -55,7 +55,7 @@ class Tree:
         return bool(git(self._root, "diff-index", "--name-only", "HEAD"))
 
     @cached_property
-    def _files(self) -> dict[str, list[str]]:
+    def files(self) -> dict[str, list[str]]:
         """The paths that end in each name: of a file itself, or with folders above it."""
         listed = git(self._root, "ls-files", "--cached", "--others", "--exclude-standard", "-z") or ""
         ends: dict[str, list[str]] = {}
@@ -82,7 +82,7 @@ class Tree:
         path, line, digest]}."""
         found = entities(text)
         paths = dict.fromkeys(path for entity in found if (path := self._path(entity.name)))
-        names = dict.fromkeys(name for entity in found if (name := name_of(entity)) and name not in self._files)
+        names = dict.fromkeys(name for entity in found if (name := name_of(entity)) and name not in self.files)
         definitions = [(name, self._definition(name, [*paths])) for name in [*names][:MOST_NAMES]]
         kept = []
         for path in [*paths][:MOST_NAMES]:
@@ -94,7 +94,7 @@ class Tree:
     def _path(self, name: str) -> str:
         """Return the one path that a text means by a name; "" for none or several."""
         name = name.removeprefix("./").strip("`")
-        whole = self._files.get(name, ())
+        whole = self.files.get(name, ())
         return name if name in whole else whole[0] if len(whole) == 1 else ""
 
     def _definition(self, name: str, paths: Sequence[str]) -> list[Any] | None:

@@ -112,6 +112,13 @@ def renamed(root: str, commit: str, path: str, state: str) -> str:
     return now if now and Path(root, now).exists() else ""
 
 
+def former(root: str, path: str) -> list[str]:
+    """Return the paths that a file had before."""
+    form = ("--follow", "--name-status", "--diff-filter=R", "--format=")
+    rows = (git(root, "log", *form, "--no-ext-diff", "--", path) or "").splitlines()
+    return [line.split("\t")[1] for line in rows if line.count("\t") == 2]
+
+
 @lru_cache(maxsize=256)
 def _renames(root: str, commit: str, state: str, *, by_commits: bool = False) -> str:  # noqa: ARG001  a key
     form = ("--name-status", "-M", "--diff-filter=R")

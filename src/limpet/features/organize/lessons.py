@@ -40,7 +40,7 @@ _TELLS_NOTHING = re.compile(
 )
 _ERROR = re.compile(
     r"(?:^|\b)(?:[A-Z]\w*(?:Error|Exception|Refused)\b|error\b|ERR!|fatal\b|failed\b|cannot\b|can't\b|could not\b|not found\b|no such\b|denied\b|refused\b|timed? ?out\b|missing\b|"
-    r"unable\b|invalid\b|undefined\b|unknown\b|locked\b|in use\b|E[A-Z]{4,}\b)",
+    r"unable\b|invalid\b|undefined\b|unknown\b|locked\b|in use\b|(?-i:E[A-Z]{4,})\b)",
     re.IGNORECASE,
 )
 
