@@ -54,7 +54,7 @@ FEATURE_READS = {
 FEATURE_OTHERS = {"mirror.init", "mirror.sync", "mirror.watch", "mirror.mirrors", "mirror.take_in_edits",
                   "organize.run", "organize.note_transcript", "evaluate.run", "upkeep.scan",
                   "usefulness.note_action", "usefulness.note_exposures",
-                  "transfer.devices", "transfer.trust_device"}  # fmt: skip
+                  "starting.note_ended", "starting.run", "starting.survey", "transfer.devices", "transfer.trust_device"}  # fmt: skip
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
            "diff": ("2026-01-01",), "entities": ()}  # fmt: skip
@@ -143,7 +143,16 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls = [[*name.split(), id, *more.get(name, [])] for name in by_id for id in theirs]
     calls += [["link", mine, "supports", theirs[0]], ["link", "--end", theirs[0], "supports", mine]]
     calls += [["graph", "path", mine, theirs[0]], ["merge", mine, theirs[0]], ["merge", theirs[0], theirs[3]]]
-    calls += [["recall", *words] for words in ([WORD], ["--lexical", WORD], ["--sessions", WORD])]
+    calls += [
+        ["recall", *words]
+        for words in (
+            [WORD],
+            ["--lexical", WORD],
+            ["--sessions", WORD],
+            ["--for", "error", WORD],
+            ["--for", "how", WORD],
+        )
+    ]
     calls += [["prepare", WORD], ["prepare", WORD, "--full"], ["audit", WORD], ["fact", f"{WORD}.limit"]]
     calls += [["fact", f"{WORD}.limit", "--history"], ["fact", f"{WORD}.limit", "--end"]]
     calls += [["graph", query] for query in ("timeline", "contradictions", "gaps", "centrality", "consolidate")]
@@ -157,7 +166,7 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["journal", "drop", "1", "2", "3"], ["mirror", "status"], ["forget", "--match", WORD]]
     calls += [["undo", id] for id in theirs]
     of_the_file = """remember scope help version stats import export backup verify doctor gc work organize rebuild mcp
-        completion copy serve encrypt ui pause resume ignore status install uninstall hook""".split()
+        completion copy serve start encrypt ui pause resume ignore status install uninstall hook""".split()
     assert {verb.name.split()[0] for verb in table()} == {call[0] for call in calls} | set(of_the_file)
 
     with limpet.open(path, scope="project:theirs", clock=clock) as other:
