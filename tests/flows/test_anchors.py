@@ -66,7 +66,7 @@ def told(kind, path="", name=""):
     }[kind]  # fmt: skip
 
 
-def cases(h):
+def cases(h):  # noqa: PLR0912
     """Return statements with what must be said of each in the end, and do what happens to their code until then."""
     made, later = [], []
 
