@@ -90,7 +90,9 @@ def cases(h):  # noqa: PLR0912
 
     for n, name in enumerate(names[:10]):  # as it was, whatever happens to the rest of the file
         path = f"src/app/{name}.py"
-        case(f"Never call load_{name}() twice, it keeps the items", told("same"), edit(path, "as it is", "another note"))
+        case(
+            f"Never call load_{name}() twice, it keeps the items", told("same"), edit(path, "as it is", "another note")
+        )
         if n < 5:
             case(f"We chose LIMIT_OF_{name.upper()} after the outage", told("same"))
     for name in names[10:18]:

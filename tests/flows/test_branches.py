@@ -306,7 +306,9 @@ def test_no_program_runs_that_a_repository_names(story, tmp_path):
         memory.remember("app.py holds the lines of the app", origin="user")
         memory.work()
         (story.folder / "app.py").rename(story.folder / "lines.py")
-        assert [list(item.marks) for item in memory.recall("app.py lines", lexical_only=True).items] == [["app.py is gone"]]
+        assert [list(item.marks) for item in memory.recall("app.py lines", lexical_only=True).items] == [
+            ["app.py is gone"]
+        ]
     assert story.marks() == MARK
     assert not ran.exists()
 
