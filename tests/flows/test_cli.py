@@ -272,6 +272,8 @@ def test_hot_commands_stay_cold(path, argv, most):
         f"    print(sorted({heavy!r} & loaded), own, file=sys.stderr)"
     )
     setting = {**os.environ, "LIMPET_STORE": str(path)}
+    if "--lexical" in argv:
+        setting["LIMPET_SCOPE"] = store.scope  # of a checkout the code is looked at too
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False, env=setting
     )
