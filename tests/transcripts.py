@@ -380,3 +380,24 @@ STEPS = [
     ("agent", "The diff is large because it includes the lock file."),
     ("user", "ok thanks, commit it"),
 ]
+
+
+# The beginning of a program that is killed in place of its n-th write; n is its last argument.
+DYING = """
+import os, sys
+import limpet
+from limpet.features.organize import Sources
+from limpet.store.sql.ledger import Ledger
+left = int(sys.argv[-1])
+def dying(repository, name):
+    plain = getattr(repository, name)
+    def call(self, *given):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), 9)
+        return plain(self, *given)
+    setattr(repository, name, call)
+dying(Ledger, "commit")
+dying(Sources, "keep")
+"""

@@ -1,4 +1,4 @@
-"""Where am I: the project that a folder lies in, by the one rule of docs/how-to/scopes.md.
+"""The project that a folder lies in, by the one rule of docs/how-to/scopes.md.
 
 A repository is read from git's own files, as gitrepository-layout(5) describes them. git itself is asked for one thing
 alone, the first commit of a checkout without a remote: a hook has no time for another process. Which scope a project
@@ -17,7 +17,7 @@ from .model.memory import check_scope
 
 # The file in which a project's folder says how it wants to be remembered; see pause.py for its other lines.
 FOLDER_FILE = ".limpet"
-# How long git may look for a first commit, in seconds.
+# Seconds that git may look for a first commit.
 GIT_SECONDS = 2.0
 # Clones of clones on this machine that are followed to where they came from.
 MOST_CLONES = 5

@@ -15,7 +15,7 @@ from limpet import BadInput
 from limpet.features import mirror, organize
 from limpet.features.organize import Sources
 from tests import transcripts
-from tests.transcripts import CORRECTION, DECISION, STEPS
+from tests.transcripts import CORRECTION, DECISION, DYING, STEPS
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "transcripts"
 CLIENTS = ("claude", "codex", "gemini", "copilot", "cursor", "opencode")
@@ -152,24 +152,8 @@ def test_a_purged_memory_does_not_come_back(memory, tmp_path):
     assert memory.get(id).state == "purged"
 
 
-KILLED = """
-import os, sys
-import limpet
+KILLED = f"""{DYING}
 from limpet.features import organize
-from limpet.features.organize import Sources
-from limpet.store.sql.ledger import Ledger
-left = int(sys.argv[3])
-def dying(repository, name):
-    plain = getattr(repository, name)
-    def call(self, *given):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), 9)
-        return plain(self, *given)
-    setattr(repository, name, call)
-dying(Ledger, "commit")
-dying(Sources, "keep")
 with limpet.open(sys.argv[1], scope="project:api", clock=limpet.FixedClock("2026-03-01T12:00:00Z")) as memory:
     organize.run(memory, [sys.argv[2]])
 """

@@ -19,7 +19,7 @@ from limpet.cli.main import main
 from limpet.features import organize, starting
 from limpet.pause import append
 from tests import transcripts
-from tests.transcripts import lines
+from tests.transcripts import DYING, lines
 
 SECRET = "ghp_R4nD0mT0kEnF0rTh3T3stSu1te012345678"
 BLOCK = "<limpet-memory>\n- [19y93r | lesson] Deploys hang when the VPN is down\n</limpet-memory>"
@@ -381,24 +381,8 @@ def test_without_consent_a_session_that_ends_is_not_read(machine, memory):
 
 
 # A reading that is killed in place of its n-th write.
-KILLED = """
-import os, sys
-import limpet
+KILLED = f"""{DYING}
 from limpet.features import starting
-from limpet.features.organize import Sources
-from limpet.store.sql.ledger import Ledger
-left = int(sys.argv[2])
-def dying(repository, name):
-    plain = getattr(repository, name)
-    def call(self, *given):
-        global left
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), 9)
-        return plain(self, *given)
-    setattr(repository, name, call)
-dying(Ledger, "commit")
-dying(Sources, "keep")
 with limpet.open(sys.argv[1], scope="global", clock=limpet.FixedClock("2026-03-01T12:00:00Z")) as memory:
     starting.run(memory)
 """

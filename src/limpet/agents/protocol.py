@@ -37,7 +37,7 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR =
 RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION = -32002, -32022
 # Newest last; a client that asks for another is offered the newest. The handshakes of all of them are the same.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-# Without a handshake: each request says in `_meta` which version it is, who asks and what that client can do.
+# Versions without a handshake, of which each request has its version, client and abilities in `_meta`.
 STATELESS_VERSIONS = ("2026-07-28",)
 _ASKED_VERSION, _ABILITIES, _CLIENT, _SERVER = (
     f"io.modelcontextprotocol/{name}" for name in ("protocolVersion", "clientCapabilities", "clientInfo", "serverInfo")
@@ -78,7 +78,7 @@ PROMPTS = [
 # Only what is here is declared. Lists do not change while a server runs.
 CAPABILITIES: Params = {"tools": {}, "resources": {}, "prompts": {}}
 _SERVER_INFO = {"name": "limpet", "title": TITLE, "version": __version__}
-# How long a client may keep an answer. Lists are the same for everybody; what is remembered is not, and changes.
+# Cache hints of answers. Lists are the same for everybody; what is remembered is not, and changes.
 LISTS = ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list")
 _CACHED: dict[str, Params] = {method: {"ttlMs": 3_600_000, "cacheScope": "public"} for method in LISTS}
 _CACHED["resources/read"] = {"ttlMs": 0, "cacheScope": "private"}

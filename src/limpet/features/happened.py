@@ -1,4 +1,4 @@
-"""What has happened here before: an error, the sessions in which it occurred and what ended it; commands that worked.
+"""Questions that work has: in which sessions an error occurred and what ended it, and which commands worked.
 
 Forms of recall over turns, statements and lines of the journal. Nothing is stored for them, and no model is asked.
 """

@@ -1,7 +1,7 @@
-"""What memories say of code, held against the code: the branch that they were learned on, the files and names that they
-speak of. Beside what is shown stands what has changed since.
+"""Branches and anchors: a memory that was learned in a checkout is held against the checkout before it is shown.
 
-Here is what is stored of that. `git.py` asks git, `anchors.py` finds what a text names and looks whether it is as it
+Beside it stands what has changed since: the branch that it was learned on, the files and names that it speaks of. Here
+is what is stored of that. `git.py` asks git, `anchors.py` finds what a text names and looks whether it is as it
 was; both are imported when there is something to ask. At which branch and commit a statement was stored is in its event
 (`code`); what it names, found by a background job, is derived.
 """
@@ -49,22 +49,22 @@ class Anchors(Repository):
                 known.setdefault(memory, []).append(code)
         return known
 
-    def found(self, ids: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
+    def of(self, ids: Sequence[bytes]) -> dict[bytes, dict[str, Any]]:
         """Return the anchors of memories."""
-        statement = "SELECT a.memory, a.found FROM carray(:ids) c CROSS JOIN anchor a ON a.memory = c.value"
+        statement = "SELECT a.memory, a.names FROM carray(:ids) c CROSS JOIN anchor a ON a.memory = c.value"
         rows = self._database.rows(statement, {"ids": self._database.ids(ids)})
-        return {memory: json.loads(found) for memory, found in rows}
+        return {memory: json.loads(names) for memory, names in rows}
 
     def naming(self, name: str) -> list[tuple[bytes, dict[str, Any]]]:
         """Return (memory, anchors) of those whose anchors have a text."""
-        statement = "SELECT memory, found FROM anchor WHERE instr(found, ?) > 0"
+        statement = "SELECT memory, names FROM anchor WHERE instr(names, ?) > 0"
         rows = self._database.rows(statement, (json.dumps(name)[1:-1],))
-        return [(memory, json.loads(found)) for memory, found in rows]
+        return [(memory, json.loads(names)) for memory, names in rows]
 
     def keep(self, rows: Sequence[tuple[bytes, str]]) -> None:
         """Keep anchors of memories, in JSON."""
-        insert = "INSERT INTO anchor (memory, found) VALUES (?, ?)"
-        self._change(f"{insert} ON CONFLICT (memory) DO UPDATE SET found = excluded.found", rows, many=True)
+        insert = "INSERT INTO anchor (memory, names) VALUES (?, ?)"
+        self._change(f"{insert} ON CONFLICT (memory) DO UPDATE SET names = excluded.names", rows, many=True)
 
 
 def marks(
@@ -81,9 +81,9 @@ def marks(
         return {}
     known, look, said = Anchors(context.store), None, dict[str, tuple[str, ...]]()
     learned = known.learned([*ids])
-    found = known.found([*learned]) if learned else {}
+    anchors_of = known.of([*learned]) if learned else {}
     for raw, places in learned.items():
-        anchors = found.get(raw, {})
+        anchors = anchors_of.get(raw, {})
         if branch := _unmerged(project.root, here, places, was_dirty=anchors.get("dirty", False)):
             said[ids[raw]] = (f"learned on {branch}, not merged here",)
         # Who has said it again since has confirmed it.
@@ -112,8 +112,8 @@ def about(context: Context, text: str, where: Filter) -> list[Memory] | None:
     ids = {
         memory
         for name in names
-        for memory, found in Anchors(store).naming(name)
-        if any(name in anchored[:2] for anchored in (*found["paths"], *found["names"]))
+        for memory, anchors in Anchors(store).naming(name)
+        if any(name in anchored[:2] for anchored in (*anchors["paths"], *anchors["names"]))
     }
     if not ids and not path:
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...checkout import git_folder, head_of
 
-# How long git may take for an answer, in seconds.
+# Seconds that git may take for an answer.
 SECONDS = 5.0
 # Commits whose patches are compared with that of a branch, to find the one it was squashed into.
 MOST_COMMITS = 500

@@ -135,7 +135,7 @@ CREATE TABLE relation (
 );
 CREATE INDEX relation_newer ON relation (tenant, newer);
 CREATE TABLE anchor (
-  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), memory bytea NOT NULL, found text COLLATE "C" NOT NULL,
+  tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), memory bytea NOT NULL, names text COLLATE "C" NOT NULL,
   PRIMARY KEY (tenant, memory)
 );
 CREATE TABLE source (

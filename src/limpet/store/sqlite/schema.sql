@@ -189,7 +189,7 @@ CREATE INDEX relation_newer ON relation (newer);
 
 -- What the code that a memory speaks of was like when it was stored, as a background job found it: JSON (features/code).
 -- Not ledger: without a row nothing is said of its code.
-CREATE TABLE anchor (memory BLOB PRIMARY KEY, found TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE anchor (memory BLOB PRIMARY KEY, names TEXT NOT NULL) WITHOUT ROWID;
 
 -- Transcripts and notes that the organizer has read, or that a hook has said are there to read. Not ledger: without a row
 -- a source is read again, and what was taken from it is known by its id.
