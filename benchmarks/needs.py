@@ -20,7 +20,7 @@ from types import SimpleNamespace
 
 import limpet
 from limpet.features.evaluate import run as evaluate
-from limpet.features.evaluate.needed import Versions
+from limpet.features.evaluate.moments import Versions
 from limpet.text.attribution import was_used
 from tests.histories import SCOPE, History
 

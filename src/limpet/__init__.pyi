@@ -29,7 +29,7 @@ from .vectors.embedder import Embedder as Embedder
 from .model.errors import EmbedderUnavailable as EmbedderUnavailable
 from .history.whole import EntityCount as EntityCount
 from .recall.explain import Explanation as Explanation
-from .features.usefulness.exposures import Exposure as Exposure
+from .features.usefulness import Exposure as Exposure
 from .remember.beliefs import Fact as Fact
 from .model.memory import Filter as Filter
 from .model.clock import FixedClock as FixedClock
@@ -38,10 +38,10 @@ from .history.whole import Gap as Gap
 from .history.whole import Gaps as Gaps
 from .history.walk import GraphPath as GraphPath
 from .history.evidence import Grounding as Grounding
-from .features.upkeep.held_secrets import HeldSecret as HeldSecret
+from .features.upkeep import HeldSecret as HeldSecret
 from .history.queries import History as History
 from .history.walk import Impact as Impact
-from .features.usefulness.exposures import Interval as Interval
+from .features.usefulness import Interval as Interval
 from .recall.answer import Item as Item
 from .remember.journal import JournalLine as JournalLine
 from .features.starting.found import KeptHistory as KeptHistory
@@ -90,8 +90,8 @@ from .model.clock import SystemClock as SystemClock
 from .history.evidence import Timeline as Timeline
 from .recall.answer import Trace as Trace
 from .features.transfer.records import TransferReport as TransferReport
-from .features.usefulness.exposures import Use as Use
-from .features.usefulness.exposures import Usefulness as Usefulness
+from .features.usefulness import Use as Use
+from .features.usefulness import Usefulness as Usefulness
 from .history.walk import Why as Why
 from .vectors.embed import WorkReport as WorkReport
 from .history.evidence import Yields as Yields

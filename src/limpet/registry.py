@@ -51,7 +51,7 @@ CALLS = {
     "anchor": ("features.code", "anchor"),
     "code_marks": ("features.code", "marks"),
     "about_code": ("features.code", "about"),
-    "source_states": ("features.transfer.sources", "states"),
+    "source_states": ("features.transfer.project", "states"),
     "rewrite_segments": ("features.transfer.service", "export_to"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from limpet.features.usefulness.exposures import ExposureRow, Exposures, UseCount
+from limpet.features.usefulness import ExposureRow, Exposures, UseCount
 from limpet.store.records import OBJECTION, Action, Proposal
 
 from .conftest import open_engine

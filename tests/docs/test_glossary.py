@@ -55,7 +55,7 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "echoes": (PUBLIC, ("features/organize/job.py", "features/organize/commands.py")),
     "receipts": ("write receipts", ("remember/", "cli/", "features/transfer/jsonl.py")),
     "_engine": ("the C engine of a library", ("features/embedders/__init__.py",)),
-    "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "features/install/", "features/organize/models.py", "features/transfer/")),
+    "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "features/install/", "features/organize/reading.py", "features/transfer/")),
     "bodies": (TABLES, (*STORES, "features/transfer/sync.py")),
     "_body": ("of a Markdown file", ("features/mirror/page.py",)),
     "_body_for": (TABLES, ("store/sql/",)),

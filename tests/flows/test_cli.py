@@ -15,7 +15,7 @@ from limpet.agents.hooks.entry import handle
 from limpet.cli.main import main
 from limpet.cli.verbs import table
 from limpet.features import usefulness
-from limpet.features.usefulness.exposures import ExposureRow, Exposures
+from limpet.features.usefulness import ExposureRow, Exposures
 from limpet.model.ids import parse_id
 
 

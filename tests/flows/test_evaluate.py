@@ -13,7 +13,7 @@ from limpet.agents.hooks.injected import Holdout
 from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.evaluate import run as evaluate
-from limpet.features.usefulness.exposures import ExposureRow, Exposures
+from limpet.features.usefulness import ExposureRow, Exposures
 from limpet.model.ids import parse_id
 
 from ..histories import SCOPE, History

@@ -10,7 +10,7 @@ import apsw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from limpet.store.sql.chain_check import verify_chain
+from limpet.store.sql.verification import verify_chain
 from tests.devices import OPERATIONS, Device, seeded
 
 STEPS = st.lists(

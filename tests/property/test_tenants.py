@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import limpet
 from limpet.features.organize import Sources
 from limpet.features.transfer.hearing import Devices
-from limpet.features.usefulness.exposures import ExposureRow, Exposures
+from limpet.features.usefulness import ExposureRow, Exposures
 from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
 from limpet.model.memory import STATES, Filter

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from limpet.model.dataclass import replace
 from limpet.relate import verdicts
-from limpet.relate.pairs import in_order, may_relate, statement
+from limpet.relate.job import in_order, may_relate, statement
 from limpet.vectors.pieces import SPACE, Pieces
 from limpet.vectors.reader import RELATIONS, Reader
 from limpet.vectors.wordpiece import DATA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from limpet.agents.hooks.injected import Holdout
-from limpet.features.usefulness.exposures import Interval, difference, share
+from limpet.features.usefulness import Interval, difference, share
 from limpet.remember.beliefs import mended, note_of
 from limpet.text.attribution import was_used
 from limpet.vectors.reader import shared

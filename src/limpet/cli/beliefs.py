@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from ..api import Limpet
     from ..features.policy import Swept
-    from ..features.upkeep.held_secrets import HeldSecret
-    from ..features.usefulness.exposures import Exposure
+    from ..features.upkeep import HeldSecret
+    from ..features.usefulness import Exposure
     from ..history.evidence import Audit
     from ..model.memory import Memory
     from ..remember.journal import Dropped, JournalLine

@@ -126,7 +126,7 @@ def _compared(view: View, recall: Recaller, claim: str, limit: int) -> list[Supp
 
     Two to one is enough: somebody asks about one claim, while of all pairs in a store hardly any is a change.
     """
-    from ..relate.pairs import statement
+    from ..relate.job import statement
     from ..relate.verdicts import change_odds
     from ..vectors.reader import shared
 

@@ -17,8 +17,7 @@ from ..model.events import Event
 from ..model.ids import IdSource, parse_id
 from ..model.memory import Filter, Memory
 from ..rank.constants import SYNONYM_COSINE
-from ..relate.job import relate
-from ..relate.solutions import solve
+from ..relate.job import relate, solve
 from ..remember.write import Writer
 from ..store.records import EmbedderRow, Proposal
 from ..vectors.calibration import Calibration

@@ -12,7 +12,7 @@ from ..usefulness import percent
 from . import run
 
 if TYPE_CHECKING:
-    from ..usefulness.exposures import Interval
+    from ..usefulness import Interval
     from .replay import Figures, WayFigures
     from .service import Evaluation
 

@@ -1,22 +1,83 @@
-"""A way replayed over a history: what it shows at each moment, what of that was needed, and the figures of it: the
-share of needed memories found, the memories shown for nothing, the tokens spent."""
+"""Ways to choose what a message is shown (limpet's, plain BM25, what was shown), replayed over a history.
+
+For each: what it shows at each moment, what of that was needed, and the figures: the share of needed memories found,
+the memories shown for nothing, the tokens spent.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, lines_of, offered
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm
-from ..usefulness.exposures import Interval, Z, as_interval, share
-from .needed import can_tell
+from ...settings import wants_judge
+from ...text.describe import WORD
+from ..usefulness import Interval, Z, as_interval, share
+from .moments import can_tell
 
 if TYPE_CHECKING:
-    from ...api import Progress
-    from .moments import Moment
-    from .needed import Need, Versions
-    from .ways import Way
+    from ...api import Limpet, Progress
+    from .moments import Moment, Need, Version, Versions
+
+
+# What plain BM25 shows, whatever the message; its constants are the usual ones (Robertson and Zaragoza, 2009).
+BEST, K1, B = 5, 1.2, 0.75
+
+# A way to choose what a message is shown: it answers a moment with an offer of hooks, so that each is paid for in the
+# same tokens.
+Way = Callable[["Moment"], Offer]
+
+
+def by_hooks(memory: Limpet, moment: Moment, *, words: bool = False) -> Offer:
+    """Return what hooks would inject. `words`: those that find no running process, and search by words alone."""
+    if not moment.query:
+        return Offer([], MESSAGE_TOKENS)
+    results = memory.recall(
+        moment.query, k=ASKED, lexical_only=words, trace=True, thorough=wants_judge(),
+        **moment.times,
+    )  # fmt: skip
+    return offered(results, moment.query, _short, MESSAGE_TOKENS, Holdout(moment.session, 0.0))
+
+
+def by_bm25(versions: Versions) -> Way:
+    """Return a way that takes the best few by plain BM25 over the known texts, for every message."""
+    of: dict[int, Counter[str]] = {
+        id(version): Counter(WORD.findall(version.memory.content.casefold())) for version in versions.all
+    }
+
+    def way(moment: Moment) -> Offer:
+        known = versions.known(moment)
+        best = _best(set(WORD.findall(moment.prompt.casefold())), known, [of[id(version)] for version in known])
+        return Offer([Section("", list(lines_of([version.memory for version in best], _short)))], MESSAGE_TOKENS)
+
+    return way
+
+
+def _best(query: set[str], known: Sequence[Version], words: Sequence[Counter[str]]) -> list[Version]:
+    lengths = [counts.total() for counts in words]
+    mean = sum(lengths) / max(len(lengths), 1)
+    scores: dict[int, float] = {}
+    for word in query:
+        having = [place for place, counts in enumerate(words) if word in counts]
+        idf = math.log(1 + (len(words) - len(having) + 0.5) / (len(having) + 0.5))
+        for place in having:
+            often = words[place][word]
+            worth = idf * often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[place] / mean))
+            scores[place] = scores.get(place, 0.0) + worth
+    order = sorted(scores, key=lambda place: (-scores[place], known[place].memory.id))
+    return [known[place] for place in order[:BEST]]
+
+
+def _short(ids: list[str]) -> list[str]:
+    """Return ids of the length of short ones, to count their tokens."""
+    return [id[-6:] for id in ids]
+
+
+# -- what a way shows, and what of it was needed
 
 
 class Shown(NamedTuple):

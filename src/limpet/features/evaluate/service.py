@@ -21,15 +21,13 @@ from ...model.memory import STATES
 from ...model.times import parse_time
 from ..transfer.records import TransferReport
 from ..usefulness import exposures
-from . import ways
-from .moments import EXPOSURES, Moment, from_journal, from_transcripts
-from .needed import Versions
-from .replay import Replayed, WayFigures, as_shown, beside, replay
+from .moments import EXPOSURES, Moment, Versions, from_journal, from_transcripts
+from .replay import Replayed, WayFigures, as_shown, beside, by_bm25, by_hooks, replay
 
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
     from ...context import Time
-    from .needed import Need
+    from .moments import Need
 
 # Results that are asked for, to explain a miss.
 LOOKED_AT = 100
@@ -84,13 +82,13 @@ def evaluate(
     versions = Versions(version for stored in every for version in memory.history(stored.id))
     needs = versions.of_sessions(moments)
 
-    base = replay(partial(ways.limpet, memory), moments, needs, versions, progress)
+    base = replay(partial(by_hooks, memory), moments, needs, versions, progress)
     others: dict[str, list[Replayed]] = {}
     if words:
-        others["words alone"] = replay(partial(ways.limpet, memory, words=True), moments, needs, versions, progress)
+        others["words alone"] = replay(partial(by_hooks, memory, words=True), moments, needs, versions, progress)
     if exposures := _exposures(memory):
         others["as it was shown"] = as_shown(moments, needs, versions, exposures)
-    others["plain BM25"] = replay(ways.bm25(versions), moments, needs, versions)
+    others["plain BM25"] = replay(by_bm25(versions), moments, needs, versions)
 
     known = versions.known(moments[-1]) if moments else []
     return Evaluation(

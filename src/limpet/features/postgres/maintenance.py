@@ -10,8 +10,8 @@ import psycopg
 
 from ...model.errors import BadInput
 from ...store.records import Problem
-from ...store.sql.chain_check import ENTRIES, verify_chain
 from ...store.sql.maintenance import Erasure, Maintenance, check_rows
+from ...store.sql.verification import ENTRIES, verify_chain
 from .connection import Session
 from .database import Database
 from .index import PostgresIndex

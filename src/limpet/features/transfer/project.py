@@ -1,15 +1,18 @@
 """A project as notes that know their source: new pieces are remembered, changed ones edited, others archived.
 
 A piece is a symbol of code, a statement of Markdown or a page of PDF. Its metadata has, under `indexed`, its place and
-a digest of its lines (`sources.py`). A file whose digest is known is not read again.
+a digest of its lines, by which a recalled memory is compared with its file. A file whose digest is known is not read
+again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +25,6 @@ from ...remember.write import Writer
 from . import formats, markdown, texts
 from .importer import BATCH, ORIGIN, Importer
 from .records import Record, TransferReport, content_of, digest, files_below, mark_of
-from .sources import content_digest, lines_digest
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -314,3 +316,59 @@ def _record(format: str, root: Path, name: str, file_digest: str, piece: Piece) 
         id=f"{root}/{name}#{piece.key}", place=place, content=content, kind="note", topics=piece.topics, source=place,
         metadata={INDEXED: mark},
     )  # fmt: skip
+
+
+# -- memories compared with their files; ranking does not depend on it
+
+# Larger files are taken as they are: comparing them would be felt.
+MAX_COMPARED_BYTES = 50_000_000
+
+
+def lines_digest(lines: Sequence[str]) -> str:
+    """Return a hash of some whole lines, without line ends."""
+    return content_digest("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+
+def content_digest(content: bytes) -> str:
+    """Return a hash of the bytes of a file."""
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def states(memories: Sequence[Memory]) -> list[str | None]:
+    """Compare memories with their files, each file read once.
+
+    fresh: the file has its lines. drifted: it does not. gone: there is no file. None: the memory is from no file, or
+    the whole folder is not on this machine.
+    """
+    files: dict[Path, bytes | None] = {}
+    return [_state(memory.metadata.get(INDEXED), files) for memory in memories]
+
+
+def _state(mark: object, files: dict[Path, bytes | None]) -> str | None:
+    """Compare with the file that a mark names: {"root", "file", "line", "lines", "digest", "file_digest", ...}."""
+    if not isinstance(mark, Mapping):
+        return None
+    root, name, line, count = (mark.get(field) for field in ("root", "file", "line", "lines"))
+    if not (isinstance(root, str) and isinstance(name, str) and isinstance(line, int) and isinstance(count, int)):
+        return None
+    if "\0" in root + name or ".." in Path(name).parts or not Path(root).is_dir():
+        return None
+    path = Path(root) / name
+    if path not in files:
+        files[path] = None
+        with suppress(OSError):
+            if path.is_file() and path.stat().st_size <= MAX_COMPARED_BYTES:
+                files[path] = path.read_bytes()
+    content = files[path]
+    if content is None:
+        return "gone"
+    if content_digest(content) == mark.get("file_digest"):
+        return "fresh"
+    # Look for the same lines in the whole file, first where they were.
+    try:
+        lines = formats.split_lines(formats.decoded(content)[0])
+    except BadInput:
+        return "drifted"
+    places = sorted(range(max(0, len(lines) - count + 1)), key=lambda at: abs(at - line + 1)) if count > 0 else []
+    same = any(lines_digest(lines[at : at + count]) == mark.get("digest") for at in places)
+    return "fresh" if same else "drifted"

@@ -246,14 +246,14 @@ def _digest(mark: str) -> str:
 def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
     """Return the application, behind the checks of `access.py`. `logins`: another login than the link; `refused`:
     answers others."""
-    from . import views_care, views_home, views_memories, views_recall, views_sessions
+    from . import views_home, views_memories, views_recall
 
     routes = [
         *(logins or [Route("/enter", partial(_enter, site), methods=["GET"])]),
         Route("/events", partial(_events, site), methods=["GET"]),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
-    for module in (views_home, views_memories, views_recall, views_sessions, views_care):
+    for module in (views_home, views_memories, views_recall):
         for method, path, view in module.VIEWS:
             endpoint = partial(_endpoint, site, view, method, role_of(method, path))
             routes.append(Route(path, endpoint, methods=[method]))

@@ -6,7 +6,7 @@ values of the row and its text, so that nobody can guess them from it. An event 
 out or renames, leaves its leaf in the table `chain`, without salt; what remains of it gets a new place. After that, and
 when the order of the ledger has changed, an entry of `chain` holds the hash of the whole order.
 
-Only writes and `verify` load this module and `chain_check.py`: a recall need not load hashlib.
+Only writes and `verify` load this module and `verification.py`: a recall need not load hashlib.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class Maintenance(Repository, ABC):
         """Check the store."""
         problems = self._problems()
         if not any(map(is_beyond_rebuild, problems)):
-            from .projection_check import verify_projection
+            from .verification import verify_projection
 
             with self._database.snapshot(), self._database.reading() as con:
                 problems += verify_projection(self._store, con)

@@ -13,8 +13,8 @@ import apsw
 from ...model.errors import BadInput, StoreDamaged
 from ..files import REPLACED, check_place, partial_file, publish, unguessable, writing
 from ..records import BEYOND_REBUILD, Problem, is_beyond_rebuild
-from ..sql.chain_check import verify_chain
 from ..sql.maintenance import Erasure, Maintenance, check_rows, hits_of
+from ..sql.verification import verify_chain
 from .connection import connect, is_encrypted, open_connection
 from .database import Database
 
