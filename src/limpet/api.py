@@ -356,12 +356,11 @@ class Limpet(EveryDay):
         return erasure.purge(
             self._context, id, confirm=not dry_run, all_wordings=all_wordings, quoting=quoting,
             copies=copies, prove=prove, wait=wait, scopes=None if scopes is None else tuple(scopes),
-            reopened=self._reopened,
+            # Opens a copy of the store, in the same scope.
+            reopened=lambda copy: Limpet(
+                read_settings(copy, self.scope, None), create=False, clock=self._context.clock
+            ),
         )  # fmt: skip
-
-    def _reopened(self, path: str) -> Limpet:
-        """Open a copy of the store, in the same scope."""
-        return Limpet(read_settings(path, self.scope, None), create=False, clock=self._context.clock)
 
     def undo(self, event: str | None = None, *, origin: str = "agent") -> builtins.list[Receipt]:
         """Take back an operation: the last that holds, so that each undo goes one further back, or that of an event.

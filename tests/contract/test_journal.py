@@ -89,8 +89,9 @@ def seen(number, session="s1", shown=True, used=None, drawn=False, scope="projec
     return ExposureRow(scope, session, "claude", number, "message", memory, 10 * shown, shown, drawn, used)
 
 
-def test_what_was_surfaced_comes_newest_first_with_the_line_it_answers(store):
-    Exposures(store).note([seen(1), seen(2)], line(1))
+def test_what_was_surfaced_comes_newest_first(store):
+    store.journal.note(line(1))
+    Exposures(store).note([seen(1), seen(2)])
     Exposures(store).note([seen(3, session="s2", shown=False, drawn=True, used=True), seen(4, scope="global")])
 
     def latest(scope="project:api", **where):

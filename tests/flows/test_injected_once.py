@@ -14,6 +14,7 @@ import limpet
 from limpet.agents.hooks.entry import handle
 from limpet.agents.hooks.injected import HEAD, Line, Section, block
 from limpet.features import usefulness
+from limpet.model.ids import parse_id
 from limpet.recall.pack import tokens_of
 from limpet.text.blocks import CLOSE, OPEN
 from limpet.text.turns import first_sentence, in_words
@@ -149,7 +150,8 @@ def test_without_a_session_nobody_can_say_what_was_shown(hook, shop):
 
 def test_what_was_held_out_was_not_shown(hook, shop, monkeypatch):
     id = shop.remember(PORT).id
-    usefulness.note_exposures(shop, [], session="s1", client="claude", via="message", withheld=[id])
+    row = usefulness.ExposureRow(shop.scope, "s1", "claude", 1, "message", parse_id(id), 0, shown=False, drawn=True)
+    usefulness.Exposures(shop._context.store).note([row])
     assert "5433" in ask(hook)
 
 

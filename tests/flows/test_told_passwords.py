@@ -57,9 +57,7 @@ WAYS = {
     "session title": lambda m: m.session_start("s", title=TOLD),
     "session summary": lambda m: (m.session_start("s"), m.session_end("s", summary=TOLD)),
     "journal": lambda m: usefulness.note_action(m, "s", "did", f"Bash: mysql -u root -p{SECRET} shop"),
-    "journal of what was asked": lambda m: usefulness.note_exposures(
-        m, [], session="s", client="x", via="message", asked=TOLD
-    ),
+    "journal of what was asked": lambda m: usefulness.note_action(m, "s", "asked", TOLD),
 }
 
 

@@ -80,7 +80,7 @@ def theirs(path, clock):
         changed = other.correct(decision, f"{WORD} sends in smaller batches", why=f"{WORD} said so").id
         other.link(changed, "contradicts", fact)
         usefulness.note_action(other, WORD, "asked", WORD)
-        usefulness.note_exposures(other, [(fact, 20)], session=WORD, client=WORD, via="message", withheld=[decision])
+        usefulness.note_exposures(other, [(fact, 20)], session=WORD, client=WORD, via="message")
         other.work()
         return [fact, decision, waits, changed]
 

@@ -28,7 +28,7 @@ def stranger(memory, clock):
 
 
 def test_nothing_is_shown_to_who_has_not_the_cookie(stranger):
-    for path in [*PAGES, "/events", "/memory/x", "/nowhere"]:
+    for path in [*PAGES, "/memory/x", "/nowhere"]:
         answer = stranger.get(path)
         assert (answer.status_code, "Postgres" in answer.text) == (401, False), path
 
@@ -128,7 +128,7 @@ def test_a_picture_of_another_site_is_not_answered(page):
     cross = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
 
     assert page.get("/memories", headers=cross).status_code == 403
-    assert page.get("/events", headers={"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"}).status_code == 403
+    assert page.get("/memories", headers={"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"}).status_code == 403
 
 
 def test_every_answer_forbids_code_and_frames_and_is_not_kept(page):

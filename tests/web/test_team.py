@@ -35,7 +35,7 @@ class Team:
             for name, (role, scopes) in PEOPLE.items()
         }
         holds = lambda grant: any(one.id == grant.id and one.holds(now_us()) for one in self.tokens.grants())  # noqa: E731
-        self.app = page_of(self.memory, [url], self.tokens.find, holds, lambda: False, lambda: None)
+        self.app = page_of(self.memory, [url], self.tokens.find, holds, lambda: None)
 
     def browser(self, name=None):
         browser = TestClient(self.app, base_url=self.url)
@@ -65,7 +65,6 @@ def test_who_has_no_login_is_led_to_the_form_and_shown_nothing(team):
     for path in [*READING, "/care", f"/memory/{team.ids['api']}"]:
         answer = stranger.get(path, follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (303, "/enter"), path
-    assert stranger.get("/events").status_code == 401
     assert team.log_in(stranger, "limpet_guessed").status_code == 401
     assert team.log_in(stranger, "x" * 20_000).status_code == 413
     assert "Deploys" not in stranger.get("/").text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from .. import pause
 from ..agents.hooks.client_adapters import CLIENT_ADAPTERS
 from ..checkout import FOLDER_FILE
 from ..folders import beside, is_there, shown
+from ..model.clock import SystemClock
 from ..model.errors import BadInput, LimpetError, StoreError
 from ..model.times import parse_duration
 from ..settings import read_settings
@@ -61,7 +61,7 @@ def _pause(args: Namespace) -> int:
         )
         return 0
     else:
-        now, until = _now(), ""
+        now, until = SystemClock().now(), ""
         if args.span is not None:
             text = args.span.strip()  # a number alone is minutes
             until = f" {now + parse_duration(f'{text}m' if text.replace('.', '', 1).isdecimal() else text)}"
@@ -72,8 +72,8 @@ def _pause(args: Namespace) -> int:
 def _resume(args: Namespace) -> int:
     if args.folder:
         _write_folder(off=False)
-    elif pause.read_pauses(_store(args)).at(_now()):
-        pause.append(_store(args), [f"resume {_now()}"])
+    elif pause.read_pauses(_store(args)).at(now := SystemClock().now()):
+        pause.append(_store(args), [f"resume {now}"])
     return _status(args)
 
 
@@ -134,7 +134,7 @@ def where_am_i(settings: Settings) -> str:
 
 def pause_state(store: str, session: str) -> pause.State:
     """Return whether limpet is off here and now."""
-    return pause.look(store, str(Path.cwd()), session, _now())
+    return pause.look(store, str(Path.cwd()), session, SystemClock().now())
 
 
 def pause_slip() -> str:
@@ -172,10 +172,6 @@ def _write_folder(*, off: bool) -> None:
         write_own(file, f"{text}\n".encode())
     except OSError as error:
         raise StoreError(f"cannot write {file}: {error.strerror}") from None
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000
 
 
 _FOLDER = arg("--folder", "only in this folder and below, by a file .limpet with the line `off`")

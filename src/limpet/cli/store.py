@@ -150,10 +150,6 @@ def _backup(memory: Limpet, args: Namespace) -> dict[str, Any]:
         return {"path": memory.backup(args.path, progress=progress)}
 
 
-def _backed_up(result: dict[str, Any], memory: Limpet, args: Namespace) -> None:
-    words(f"backed up to {result['path']}")
-
-
 def _restore(args: Namespace) -> int:
     if (args.id is None) != args.undo:
         raise BadInput("restore takes the id of a memory, or a backup, or --undo", hint="limpet restore 7rk2qm")
@@ -243,7 +239,8 @@ VERBS = (
         example="limpet purge 7rk2qm --confirm --prove",
     ),
     Verb(
-        name="backup", group=IN_OUT, about="copy the live store to a new file", run=_backup, show=_backed_up,
+        name="backup", group=IN_OUT, about="copy the live store to a new file", run=_backup,
+        show=lambda made, *_: words(f"backed up to {made['path']}"),
         arguments=(arg("PATH", "the file to make, which must not be there yet"),),
         example="limpet backup ~/backups/memory-2026-01-31.db",
     ),

@@ -18,7 +18,7 @@ from ..model.ids import format_id, parse_id
 from ..model.memory import check_list
 from ..remember.validation import check_limit, check_name, check_text, without_control
 from ..store.records import Action
-from ..store.sql.journal import INSERT, INSERT_EXPOSURE
+from ..store.sql.journal import INSERT_EXPOSURE
 from ..store.sql.store import Repository
 from ..text.secrets import redact
 
@@ -60,11 +60,9 @@ class UseCount(NamedTuple):
 class Exposures(Repository):
     """Rows of `surfaced`."""
 
-    def note(self, rows: Sequence[ExposureRow], action: Action | None = None) -> None:
-        """Keep what was shown, and the journal's line that it answers, in one transaction. The last 50,000 stay."""
+    def note(self, rows: Sequence[ExposureRow]) -> None:
+        """Keep what was shown. The last 50,000 stay."""
         with self._database.writing() as con:
-            if action is not None:
-                con.execute(INSERT, action)
             con.executemany(INSERT_EXPOSURE, [(*row[:9], None if row.used is None else int(row.used)) for row in rows])
 
     def latest(
@@ -224,27 +222,21 @@ def note_action(memory: Limpet, session: str, kind: str, what: str) -> None:
 
 
 def note_exposures(
-    memory: Limpet, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str,
-    withheld: Iterable[str] = (), drawn: Iterable[str] = (), asked: str = "",
-) -> None:  # fmt: skip
-    """Keep what was put before an agent. `items`: ids and tokens; `withheld`: ids that were held out; `drawn`: those
-    that were randomized and shown; `asked`: the message that it answers, as a line of the journal.
+    memory: Limpet, items: Iterable[tuple[str, int]], *, session: str = "", client: str, via: str
+) -> None:
+    """Keep what was put before an agent. `items`: ids and tokens.
 
     >>> id = memory.remember("Deploys go out on Tuesdays").id
     >>> note_exposures(memory, [(id, 9)], session="monday", client="mine", via="message")
     """
     context = memory._context
-    session = redact(session)[0]
-    now, randomized = context.now(), frozenset(drawn)
-    put = [(id, tokens, True, id in randomized) for id, tokens in map(_shown, check_list("items", items))]
-    put += [(id, 0, False, True) for id in withheld]
+    session, now = redact(session)[0], context.now()
     rows = [
-        ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens, shown, drawn)
-        for id, tokens, shown, drawn in put
+        ExposureRow(context.scope, session, client, now, via, parse_id(id), tokens)
+        for id, tokens in map(_shown, check_list("items", items))
     ]
-    action = Action(context.scope, session, now, "asked", redact(asked)[0]) if asked else None
-    if rows or action:
-        Exposures(context.store).note(rows, action)
+    if rows:
+        Exposures(context.store).note(rows)
 
 
 def _shown(item: tuple[str, int]) -> tuple[str, int]:

@@ -217,7 +217,7 @@ SOLVED_FROM, READ_FROM = -0.5, 1.5
 # Turns of the session before it that may tell the problem. It is that which is most of a lesson and nearest, by these
 # weights, if this is enough, and those that are nearly as likely: the same problem is told more than once.
 REACH = 10
-PROBLEM, BY_MEANING, PROBLEM_FROM, NEARLY = 0.49, 3.07, -1.4, 0.8
+PROBLEM, NEARNESS, PROBLEM_FROM, NEARLY = 0.49, 3.07, -1.4, 0.8
 
 # A function from texts to their vectors.
 Vectors = Callable[[Sequence[int]], Mapping[int, np.ndarray]]
@@ -240,7 +240,7 @@ def solve(store: Store, reader: Reader, turns: Sequence[Candidate], vectors: Vec
     pairs = []
     for turn in told:
         likely = {
-            other: PROBLEM * lessons[other.id] + BY_MEANING * float(known[other.text_id] @ known[turn.text_id])
+            other: PROBLEM * lessons[other.id] + NEARNESS * float(known[other.text_id] @ known[turn.text_id])
             for other in near
             if other.session == turn.session and 0 < turn.position - other.position <= REACH
             if {other.text_id, turn.text_id} <= known.keys()

@@ -23,7 +23,7 @@ CHANGES = ("replaces", "ends", RESOLVES)
 # Changes that are proposed to a person. What resolves a problem leaves it true.
 PROPOSED = ("replaces", "ends")
 SURE, LIKELY = "sure", "likely"
-# The later of two turns of a session says what solved the problem that the earlier one tells (solutions.py).
+# The later of two turns of a session says what solved the problem that the earlier one tells (`solve` of job.py).
 SOLVES = "solves"
 # What a memory weighs, as a relation to itself: what answers this question outranks a passing opinion. It weighs one
 # half at these log-odds. Chosen on the open half of tests/quality/priors.

@@ -40,10 +40,9 @@ def now() -> datetime:
 class Documents:
     """The documents of one adapter in the scope of `memory`. Other processes may write there too."""
 
-    def __init__(self, memory: Limpet, adapter: str, *, origin: str = "agent") -> None:
+    def __init__(self, memory: Limpet, adapter: str) -> None:
         self.memory = memory
         self.adapter = adapter
-        self.origin = origin
         self._ids: dict[str, str] = {}
         self._seen: datetime | None = None
 
@@ -77,7 +76,7 @@ class Documents:
         """
         metadata = {"adapter": self.adapter, "document": name} | more | ({} if data is None else packed(data))
         given: dict[str, Any] = {"kind": "note", "topics": list(topics), "metadata": metadata}
-        given |= {"valid_to": until, "origin": self.origin}
+        given |= {"valid_to": until, "origin": "agent"}
         while True:
             there = over or self.get(name)
             try:
@@ -118,7 +117,7 @@ class Documents:
     def delete(self, name: str) -> bool:
         """Retract a document; return whether there was one. `limpet undo` restores it. Raises BadInput."""
         where = {"adapter": self.adapter, "document": name}
-        gone = self.memory.forget(metadata=where, why=f"deleted through {self.adapter}", origin=self.origin)
+        gone = self.memory.forget(metadata=where, why=f"deleted through {self.adapter}", origin="agent")
         if gone.waiting:
             raise BadInput(f"{name}: {SAID_BY_A_PERSON}")
         self._ids.pop(name, None)

@@ -90,7 +90,7 @@ def _answers(turn: Turn, each: Sequence[str]) -> dict[int, dict[str, float]]:
 
 def _is_kept(role: str, plain: str, shares: dict[str, float]) -> bool:
     """Return whether a sentence is worth keeping. A sentence that a user asks to remember always is."""
-    if role == "user" and any(has(cue, plain) for cue in ("asked", "named", "ill")):
+    if role == "user" and any(has(cue, plain) for cue in ("asked", "ill")):
         return True
     return 1 - shares["no"] >= KEPT_FROM - CUE_BONUS * any(has(kind, plain) for kind in KINDS)
 

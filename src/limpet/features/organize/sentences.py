@@ -78,12 +78,7 @@ CUES = (
     ("unsure", "de", r"\b(?:wenn|falls|vielleicht|würde|könnte|sollte|bitte|fast|glaube|denke|hoffe)\b"),
     # Who is ill for good, or must not have what, is never of the moment.
     ("ill", "en", r"^(?!.*\b(?:ha(?:ha)+|lol|kidding)\b)(?!(?:it|this|that|these|he|she|they|what|who|which|if|when|we|you)\b).*\b(?:allergic to (?!this\b|that\b|it\b)\w|allergy\b(?! (?:season|medicine|pills?))|(?:lactose|gluten|fructose|histamine)[ -]intolerant|diabetic|diabetes|asthma|asthmatic|epilep|coeliac|celiac)"),
-    # Its author calls it by a kind.
-    ("named", "en", r"^(?:goal|aim|decision|decided|lesson(?: learned)?):"),
-    ("named", "de", r"^(?:ziel|entscheidung|beschluss|lektion|gelernt):"),
     # Of which kind a statement is; the first that fits. "lesson" also finds the cause of a failed command.
-    ("goal", "en", r"\b(?:goal|aim):"),
-    ("goal", "de", r"\bziel:"),
     ("decision", "en", r"\b(?:decision:|decided:|(?:we|i|team|they)(?:'ve| have| all| then| finally| just)* (?:decided|chose|agreed|settled on|opted|went with|picked|ruled out|standardi[sz]ed on)\b|(?:we're|we are|let's) (?:staying|sticking|stick|stay|going|go) with\b|let's (?:use|keep|store|put|make|drop)\b.*\b(?:because|since|so that)\b)"),
     ("decision", "de", r"\b(?:haben? .*\b(?:entschieden|beschlossen|geeinigt|festgelegt|vereinbart)|entscheidung:|beschluss:)"),
     ("lesson", "en", r"\b(?:root cause|culprit|lesson(?: learned)?:)"),
@@ -91,7 +86,7 @@ CUES = (
     ("preference", "en", r"^from now on"),
     ("preference", "de", r"^(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an)"),
 )  # fmt: skip
-KINDS = ("goal", "decision", "lesson", "preference")
+KINDS = ("decision", "lesson", "preference")
 _BY_CUE: dict[str, re.Pattern[str]] = {
     cue: re.compile("|".join(f"(?:{pattern})" for name, _, pattern in CUES if name == cue), re.IGNORECASE)
     for cue in dict.fromkeys(cue for cue, _, _ in CUES)

@@ -68,8 +68,7 @@ class App:
         if page:
             from .page import page_of
 
-            stopping = lambda: self.stopping()  # noqa: E731, PLW0108 - set once there is a server
-            self._page = page_of(memory, urls, self._known, self._holds, stopping, self._drain.wake)
+            self._page = page_of(memory, urls, self._known, self._holds, self._drain.wake)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":

@@ -90,12 +90,12 @@ class Logins:
 
 def page_of(
     memory: Limpet, urls: list[str], known: Callable[[str], Grant | None], holds: Callable[[Grant], bool],
-    stopping: Callable[[], bool], wrote: Callable[[], None],
+    wrote: Callable[[], None],
 ) -> ASGIApp:  # fmt: skip
     """Return the page as an application. `known`: token -> grant; `wrote`: called when something may be stored."""
     logins = Logins(urls, holds)
     site = Site(memory, logins, team=True)
-    site.stopping, site.wrote = stopping, wrote
+    site.wrote = wrote
 
     def form(why: str = "", status: int = 200) -> Response:
         return HTMLResponse(site.templates.get_template("login.html").render(why=why), status)
@@ -132,7 +132,7 @@ def page_of(
 
     async def refused(scope: Scope, receive: Receive, send: Send) -> None:
         status, why = scope["why"]
-        to_log_in = status == 401 and scope["method"] == "GET" and scope["path"] != "/events"
+        to_log_in = status == 401 and scope["method"] == "GET"
         answer = RedirectResponse("/enter", 303) if to_log_in else form(f"{why[:1].upper()}{why[1:]}.", status)
         await answer(scope, receive, send)
 

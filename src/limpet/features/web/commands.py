@@ -60,7 +60,6 @@ def serve_ui(
         site = Site(memory, access, read_only=read_only, words=words)
         server = uvicorn.Server(config_of(application(site), server_header=False))
         threading.Thread(target=make_ahead, args=(site,), name="limpet-page-ahead", daemon=True).start()
-        site.stopping = lambda: server.should_exit
         ready(f"http://{HOST}:{listener.getsockname()[1]}/enter?link={access.link}")
         with contextlib.suppress(KeyboardInterrupt):
             server.run(sockets=[listener])

@@ -1,16 +1,13 @@
-"""The page as a program: which view answers what, what a view is given, errors as pages, and news of changes."""
+"""The page as a program: which view answers what, what a view is given, and errors as pages."""
 
 from __future__ import annotations
 
-import asyncio
-import html
 import secrets
 import shlex
 import threading
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlencode
@@ -18,7 +15,7 @@ from urllib.parse import parse_qs, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -44,8 +41,6 @@ T = TypeVar("T")
 HERE = Path(__file__).parent
 # A text of a memory, percent-encoded, and something around it.
 MOST_BYTES = 4_000_000
-# How often to look for changes of the store, and to tell a browser that the server is there.
-LOOK_SECONDS, ALIVE_SECONDS = 1.0, 15.0
 # Answers that are kept.
 MOST_KEPT = 200
 # The most operations that one undo takes back: as many as fit into an address.
@@ -74,7 +69,6 @@ class Site:
         self.memory, self.access, self.words, self.team = memory, access, words, team
         self.read_only = read_only or memory.read_only
         self.clock = clock or SystemClock()
-        self.stopping: Callable[[], bool] = lambda: False
         self.wrote: Callable[[], None] = lambda: None
         self._everywhere = memory.in_all_scopes()
         # When the clients were last checked from here, and the problems.
@@ -92,17 +86,13 @@ class Site:
         """Return the store seen from a scope, or from all of them ("")."""
         return self.memory.in_scope(scope) if scope else self._everywhere
 
-    def watermark(self) -> str:
-        """Return a value that changes whenever the store does."""
-        return self.memory._context.store.ledger.watermark()
-
     def waiting(self, scope: str) -> list[ReviewItem]:
         """Return the review items that wait in a scope."""
         return self.kept(("review", scope), lambda: self.seen_from(scope).review(limit=MOST_WAITING))
 
     def kept(self, what: Hashable, make: Callable[[], T]) -> T:
         """Return the cached value of `what`, or make it anew if the store has changed."""
-        mark = self.watermark()
+        mark = self.memory._context.store.ledger.watermark()
         cached = self._kept.get(what)
         if cached is None or cached[0] != mark:
             with self._making:
@@ -126,7 +116,6 @@ class Ask:
         self.lists = form
         self.visitor: Visitor = request.scope["visitor"]
         self._short: dict[str, str] = {}
-        self._mark = site.watermark()  # of when the page was begun
         chosen = request.cookies.get(SCOPE, "")
         self.scope = chosen if self.visitor.sees(chosen) else self.visitor.usual()
         try:
@@ -209,7 +198,6 @@ class Ask:
         more = {
             "ask": self, "site": self.site, "theme": theme if theme in ("light", "dark") else "",
             "done": done, "said": message, "command": "", "token": self.visitor.form_token,
-            "mark": _digest(self._mark),
         }  # fmt: skip
         return HTMLResponse(self.site.templates.get_template(template).render(more | given), status)
 
@@ -238,11 +226,6 @@ def role_of(method: str, path: str) -> str:
     return ROLES.get((method, path), usual)
 
 
-def _digest(mark: str) -> str:
-    """Return a hash of a watermark, which itself would tell a browser of other scopes."""
-    return sha256(mark.encode()).hexdigest()[:16]
-
-
 def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | None = None) -> ASGIApp:
     """Return the application, behind the checks of `access.py`. `logins`: another login than the link; `refused`:
     answers others."""
@@ -250,7 +233,6 @@ def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | 
 
     routes = [
         *(logins or [Route("/enter", partial(_enter, site), methods=["GET"])]),
-        Route("/events", partial(_events, site), methods=["GET"]),
         Mount("/static", StaticFiles(directory=HERE / "static")),
     ]
     for module in (views_home, views_memories, views_recall):
@@ -328,23 +310,3 @@ async def _enter(site: Site, request: Request) -> Response:
     if value is not None:
         answer.set_cookie(access.cookie, value, httponly=True, samesite="strict", path="/")
     return answer
-
-
-async def _events(site: Site, request: Request) -> Response:
-    """Send events to the script of a page: a line whenever the store has changed since the page was made."""
-
-    async def news() -> AsyncIterator[str]:
-        mark, quiet = request.query_params.get("since") or _digest(site.watermark()), 0.0
-        yield "retry: 3000\n\n"
-        while not site.stopping() and site.access.visitor(request.cookies) and not await request.is_disconnected():
-            await asyncio.sleep(LOOK_SECONDS)
-            quiet += LOOK_SECONDS
-            now = _digest(await run_in_threadpool(site.watermark))
-            if now != mark:
-                mark, quiet = now, 0.0
-                yield f"event: changed\ndata: {html.escape(now)}\n\n"
-            elif quiet >= ALIVE_SECONDS:
-                quiet = 0.0
-                yield ": still here\n\n"
-
-    return StreamingResponse(news(), media_type="text/event-stream")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound
+from ...model.errors import BadInput, ChangedSince
 from ...model.memory import KINDS
 from ...remember.change import apply_change, apply_tags
 from ...remember.review import QUESTIONS
@@ -262,18 +262,6 @@ def _replaced_page(ask: Ask, events: Sequence[str]) -> str | None:
     return None
 
 
-def similar(ask: Ask) -> Response:
-    """Show memories near in meaning: a request of its own, since it takes a whole recall."""
-    try:
-        results = ask.memory.related(ask.name("id"), k=8)
-    except NotFound:
-        raise
-    except LimpetError:
-        results = None
-    return ask.page("similar.html", one=ask.memory.get(ask.name("id")), found=results,
-                    command=ask.command("list", "--related", ask.short(ask.name("id"))))  # fmt: skip
-
-
 def changes(ask: Ask) -> Response:
     """Show the operations, newest first, each with its undo."""
     limit = min(max(ask.number("limit", 30), 1), 500)
@@ -320,7 +308,6 @@ VIEWS: list[tuple[str, str, View]] = [
     ("GET", "/memories", memories),
     ("POST", "/memories/change", change_several),
     ("GET", "/memory/{id}", memory),
-    ("GET", "/memory/{id}/similar", similar),
     ("POST", "/memory/{id}/promote", partial(_verb_view, "promote")),
     *(
         ("POST", f"/memory/{{id}}/{name}", partial(_verb_view, verb, origin="user", **more))

@@ -1,4 +1,4 @@
-// What makes the page quicker for who has scripts: search as you type, keys, copying, news of changes.
+// What makes the page quicker for who has scripts: search as you type, keys, copying.
 // Every page reads and every form works without it.
 const one = (wanted, root = document) => root.querySelector(wanted);
 const all = (wanted, root = document) => [...root.querySelectorAll(wanted)];
@@ -141,22 +141,6 @@ document.addEventListener("keydown", (event) => {
   const button = !action && one(`[data-key="${CSS.escape(event.key)}"]`, row || document);
   if (action || button) { event.preventDefault(); action ? action() : button.click(); }
 });
-
-// -- what changes elsewhere, while this tab is looked at
-const news = one("#news");
-if (news) {
-  let source;
-  const listen = () => {
-    source?.close();
-    source = undefined;
-    if (document.visibilityState !== "visible") return;
-    source = new EventSource(`/events?since=${encodeURIComponent(document.body.dataset.mark)}`);
-    source.addEventListener("changed", () => { news.hidden = false; });
-  };
-  document.addEventListener("visibilitychange", listen);
-  addEventListener("pagehide", () => source?.close());
-  listen();
-}
 
 // -- where the places to go are a row, the one that is shown
 // Not by scrollIntoView: the tabulator would go on from there, past the link to the content.
