@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 
-from limpet.features import evaluate, mirror, organize, starting, transfer, upkeep, usefulness
+from limpet.features import evaluate, mirror, organize, share, starting, transfer, upkeep, usefulness
 
 FUNCTIONS = {
     f"{package.__name__.rpartition('.')[2]}.{name}": function
-    for package in (evaluate, mirror, organize, starting, transfer, upkeep, usefulness)
+    for package in (evaluate, mirror, organize, share, starting, transfer, upkeep, usefulness)
     for name, function in vars(package).items()
     if inspect.isfunction(function)
     and function.__module__ == package.__name__

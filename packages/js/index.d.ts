@@ -2,7 +2,7 @@
 export type Kind =
   | "fact" | "decision" | "inference" | "correction" | "skill" | "episode" | "preference" | "opinion" | "lesson" | "goal" | "note";
 /** Who said it. What comes from tools and the web is believed less. */
-export type Origin = "user" | "agent" | "tool" | "web" | "import";
+export type Origin = "user" | "agent" | "team" | "tool" | "web" | "import";
 
 export interface Statement {
   content: string;

@@ -39,6 +39,7 @@ _NAMES = {
     "remember.operations": "Effect Operation",
     "features.policy": "Swept",
     "features.starting.found": "KeptHistory Survey",
+    "features.share.team": "ShareReport",
     "features.starting.reading": "StartReport",
     "remember.review": "ReviewItem",
     "remember.scopes": "Scope ScopeChange",

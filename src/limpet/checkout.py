@@ -41,6 +41,7 @@ class Checkout:
     outer: Checkout | None = None  # a submodule's superproject, a part's repository: its memories are seen too
     part: str = ""  # which part of the repository it is, below its root
     is_named: bool = False  # its scope is not to be made different from others of this name
+    shared: str = ""  # of a wish: the folder below the root that a team shares
     wish: Checkout | None = None  # what it is once a person has allowed what its `.limpet` asks for
     permission: str = ""  # names that: the folder and the lines
 
@@ -110,7 +111,7 @@ def checkout_of(folder: str | os.PathLike[str]) -> Checkout:
             lines = [" ".join(line.split()) for line in opened.read(MOST_BYTES).splitlines()]
     except OSError:
         return found
-    asks = [line for line in lines if line.startswith(("scope ", "part "))]
+    asks = [line for line in lines if line.startswith(("scope ", "part ", "share "))]
     return _with_wish(found, asks) if asks else found
 
 
@@ -151,7 +152,7 @@ def _folder(here: str) -> Checkout:
 
 
 def _with_wish(found: Checkout, lines: list[str]) -> Checkout:
-    """Return a project with what the lines `scope NAME` and `part FOLDER` of its `.limpet` would make of it."""
+    """Return a project as the lines `scope NAME`, `share FOLDER` and `part FOLDER` of its `.limpet` would have it."""
     from hashlib import sha256
 
     permission = f"allowed:{_place(found.root)}:{sha256(chr(10).join(lines).encode()).hexdigest()}"
@@ -160,6 +161,8 @@ def _with_wish(found: Checkout, lines: list[str]) -> Checkout:
         if line.startswith("scope ") and not wish.is_named:
             with suppress(BadInput):
                 wish = replace(wish, scope=check_scope(line.removeprefix("scope ")), is_named=True)
+        elif line.startswith("share ") and not wish.shared:
+            wish = replace(wish, shared=os.path.normpath(line.removeprefix("share ")).replace(os.sep, "/"))
     parts = {line.removeprefix("part ").strip("/") for line in lines if line.startswith("part ")} - {"", "."}
     for part in sorted(parts, key=len):  # the innermost last
         if f"{below}/".startswith(f"{part}/"):

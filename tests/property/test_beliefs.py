@@ -54,7 +54,7 @@ FEATURE_READS = {
 FEATURE_OTHERS = {"mirror.init", "mirror.sync", "mirror.watch", "mirror.mirrors", "mirror.take_in_edits",
                   "organize.run", "organize.note_transcript", "evaluate.run", "upkeep.scan",
                   "usefulness.note_action", "usefulness.note_exposures",
-                  "starting.note_ended", "starting.run", "starting.survey", "transfer.devices", "transfer.trust_device"}  # fmt: skip
+                  "share.write", "share.take_in", "starting.note_ended", "starting.run", "starting.survey", "transfer.devices", "transfer.trust_device"}  # fmt: skip
 QUERIES = {"centrality": (), "consolidate": (), "context": ("[id]",), "chain": ("id",), "ground": (WORD,),
            "revise": (WORD,), "path": ("id", "id"), "timeline": (WORD,), "contradictions": (), "gaps": (),
            "diff": ("2026-01-01",), "entities": ()}  # fmt: skip
@@ -163,7 +163,12 @@ def test_no_command_shows_or_changes_what_is_of_another_scope(path, clock, memor
     calls += [["session", "list"], *(["session", act, WORD] for act in ("show", "end", "compress"))]
     calls += [["list"], ["list", "--count"], *(["list", "--by", by] for by in ("kind", "topic", "entity", "month"))]
     calls += [["stats", "--usefulness"], ["eval"], ["log"], ["journal"], ["journal", "--shown"]]
-    calls += [["journal", "drop", "1", "2", "3"], ["mirror", "status"], ["forget", "--match", WORD]]
+    calls += [
+        ["journal", "drop", "1", "2", "3"],
+        ["mirror", "status"],
+        ["share", "team", "--dry-run"],
+        ["forget", "--match", WORD],
+    ]
     calls += [["undo", id] for id in theirs]
     of_the_file = """remember scope help version stats import export backup verify doctor gc work organize rebuild mcp
         completion copy serve start encrypt ui pause resume ignore status install uninstall hook""".split()

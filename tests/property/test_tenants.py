@@ -46,7 +46,7 @@ LEFT_OUT = {
     "maintenance.rebuild", "erasure.scan_files", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
     "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
     "usage.restore", "memories.survivor", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note",
-    "checkouts.scopes_of", "checkouts.namesake", "checkouts.allow", "checkouts.may_ask", "checkouts.git_folders", "vectors.add", "vectors.calibrate", "vectors.register", "search.until",
+    "checkouts.scopes_of", "checkouts.namesake", "checkouts.allow", "checkouts.may_ask", "checkouts.shared", "checkouts.git_folders", "vectors.add", "vectors.calibrate", "vectors.register", "search.until",
 }  # fmt: skip
 
 

@@ -126,6 +126,7 @@ class Drain:
         """Take in the edits of mirrors of any size: recalls look at small ones themselves."""
         try:
             registry.part("features.mirror").take_in_edits(self._memory)
+            registry.call("team", self._memory)
         except LimpetError as error:
             print(f"limpet: mirrors: {error.message}", file=sys.stderr)  # noqa: T201
 

@@ -212,17 +212,23 @@ def _allow(memory: Limpet, args: Namespace) -> dict[str, Any]:
     """Let a folder have what its `.limpet` asks for: only a person says so, whoever wrote the file is not asked."""
     known, project = memory._context.store.checkouts, checkout_of(args.folder or ".")
     if project.wish is None:
-        raise BadInput(f"no {FOLDER_FILE} in {project.root} asks for a scope", hint="its line is `scope NAME`")
+        raise BadInput(
+            f"no {FOLDER_FILE} in {project.root} asks for a scope", hint="its line is `scope NAME` or `share FOLDER`"
+        )
     if not args.off and not is_a_person():
         raise BadInput("only a person allows that, at a terminal", hint=f"read {project.root}/{FOLDER_FILE} first")
     known.allow(project, memory._context.now(), off=args.off)
     scope, *around = known.scopes_of(project)
-    return {"folder": project.root, "scope": scope, "around": around, "allowed": not args.off}
+    team = registry.call("team", memory._in_project(project))
+    shared = {} if team is None else {"shared": team.as_dict()}
+    return {"folder": project.root, "scope": scope, "around": around, "allowed": not args.off, **shared}
 
 
 def _allowed(done: dict[str, Any], memory: Limpet, args: Namespace) -> None:
     sees = f", and sees {', '.join(done['around'])}" if done["around"] else ""
     line(printable(f"{done['folder']} has the scope {done['scope']}{sees}"))
+    if team := done.get("shared"):
+        line(printable(f"{team['new']:,} new from the team in {team['folder']}"))
 
 
 # -- the journal

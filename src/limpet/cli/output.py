@@ -141,6 +141,14 @@ def words(text: str) -> None:
         leave(sys.stderr)
 
 
+def agrees(question: str) -> bool:
+    """Ask a person on stderr. What is not answered is a no."""
+    sys.stdout.flush()
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    given = sys.stdin.readline() if sys.stdin else ""
+    return given.strip().lower() in ("y", "yes")
+
+
 def leave(stream: TextIO) -> None:
     """Discard what a stream holds and what is written to it later: nobody reads it any more."""
     with suppress(OSError, ValueError):

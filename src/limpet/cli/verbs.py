@@ -15,7 +15,7 @@ from functools import partial
 from ..model.dataclass import dataclass
 from ..model.errors import BadInput, StoreMissing
 from ..model.memory import KINDS, MAX_CONTENT_BYTES, ORIGINS
-from ..registry import COMMANDS, FeatureMissing, part
+from ..registry import COMMANDS, FeatureMissing, call, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -364,7 +364,8 @@ def how_to_join(memory: EveryDay, settings: Settings, *, fresh: bool = False) ->
     asks for; "" where there is none. `fresh`: only before the first write here."""
     known, here = memory._context.store.checkouts, settings.checkout
     if here and here.wish and known.may_ask(here, fresh=fresh):
-        return f"its .limpet asks for the scope {here.wish.scope}, which `limpet scope allow` gives this folder"
+        shared = f" and what a team shares in {here.wish.shared}" if here.wish.shared else ""
+        return f"its .limpet asks for the scope {here.wish.scope}{shared}, which `limpet scope allow` gives this folder"
     scope = known.namesake(here, fresh=fresh)
     if scope is None:
         return ""
@@ -378,6 +379,10 @@ def _opened(kind: type[Opened], args: argparse.Namespace, *, create: bool, or_em
     or_empty = or_empty or (create and bool(vars(args).get("dry_run")))
     create = create and not or_empty
     settings = read_settings(args.store, args.scope, None)
+    if not create and os.path.isdir(settings.path):  # noqa: PTH112  what a team shares, read without a store
+        memory = kind(read_settings(":memory:", args.scope, None))
+        call("open_folder", memory._context, settings.path)
+        return memory
     try:
         if create and os.path.isfile(settings.path) and not os.path.getsize(settings.path):  # noqa: PTH113, PTH202
             print(f"{settings.path} was empty (0 bytes): a new store begins there", file=sys.stderr)

@@ -31,12 +31,12 @@ RUN = (
 )
 # The kind of a statement that names none.
 PLAIN_KIND = "fact"
-ORIGINS: tuple[str, ...] = ("user", "agent", "tool", "web", "import")
+ORIGINS: tuple[str, ...] = ("user", "agent", "team", "tool", "web", "import")
 STATES: tuple[str, ...] = ("active", "archived", "retracted", "merged", "quarantined", "purged")
 STORED_TYPES: tuple[str, ...] = ("caused_by", "supports", "contradicts", "supersedes", "related_to", "part_of")
 EDGE_TYPES: tuple[str, ...] = (*STORED_TYPES, "temporal_next")
 # The trust in each origin. A memory that rests on others is trusted no more than the least of them.
-TRUST: dict[str, int] = {"user": 4, "agent": 3, "tool": 2, "import": 2, "web": 1}
+TRUST: dict[str, int] = {"user": 4, "agent": 3, "team": 3, "tool": 2, "import": 2, "web": 1}
 
 # Origins from outside that nobody here has confirmed.
 FOREIGN = frozenset({"tool", "web"})

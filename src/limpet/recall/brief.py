@@ -38,7 +38,7 @@ INTRO = f"{SHORT_INTRO} [id kind day, origin if not user or agent]"
 # Tokens of a brief for a message that nothing answers. So short a brief has only the gravest warnings.
 TERSE_TOKENS = 100
 # Origins whose texts came from outside: said in a mark.
-OUTSIDE = ("tool", "web", "import")
+OUTSIDE = ("team", "tool", "web", "import")
 INSIDE = ("user", "agent")
 
 

@@ -197,10 +197,10 @@ def _lately(
 
 
 def _activity(rows: Sequence[Lately], entries: Entries, capped: str) -> None:
-    """Claim what was done in the last day: one memory a session, and those of no session. Imports are no activity."""
+    """Claim what was done in the last day: one memory a session, and those of no session; not what was taken in."""
     groups: dict[object, list[Lately]] = {}
     for row in rows:
-        if row.origin != "import":
+        if row.origin not in ("import", "team"):
             groups.setdefault(row.session or row.num, []).append(row)
     place = 0
     for group in groups.values():

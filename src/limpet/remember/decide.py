@@ -43,7 +43,10 @@ DEMOTED = "{rule}: kept as an episode; `limpet edit ID --kind {kind}` makes it a
 # Corrections of corrections that are followed.
 MOST_CORRECTIONS = 100
 # Who speaks, by origin.
-SPEAKERS = {"user": "the user", "agent": "an agent", "tool": "a tool", "web": "a web page", "import": "an import"}
+SPEAKERS = {
+    "user": "the user", "agent": "an agent", "team": "the team", "tool": "a tool", "web": "a web page",
+    "import": "an import",
+}  # fmt: skip
 
 
 def decision(*, known: bool, corrected: bool, user: bool, reads: bool, below: bool) -> str:

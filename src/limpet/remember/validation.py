@@ -45,7 +45,7 @@ _PARTING = "[\x00\x0b\x0c\x1c-\x1f\x85]"
 # What a receipt calls these where they were left out.
 CONTROL = "control-characters"
 # Origins whose text nobody here has vouched for.
-OUTSIDE = frozenset({"tool", "web", "import"})
+OUTSIDE = frozenset({"team", "tool", "web", "import"})
 # Kinds that record what happened or was said and not what is believed: no rule speaks against them.
 RECORDS = frozenset({"episode"})
 MAX_SOURCE_CHARACTERS = 2_000

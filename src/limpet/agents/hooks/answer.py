@@ -182,6 +182,8 @@ class _Event:
         with self._opened() as memory:
             with suppress(registry.FeatureMissing):
                 registry.part("features.mirror").take_in_edits(memory)
+            if (team := registry.call("team", memory)) and team.problems:
+                self.to_user = plain_line("limpet: {}: {}".format(*team.problems[0]), 200)
             if memory.read_only and call.source not in FORGETS:
                 place = plain_line(shown(self.settings.path), 200)
                 self.to_user = f"limpet can read its memory at {place} and cannot write it: nothing is remembered."

@@ -85,7 +85,7 @@ def read(text: str) -> Page:
         page.group = Group(month=month)
     elif what == "general":
         page.group = Group()
-    page.entries = _items(bare, page.front.lines) if page.group else _body(bare, page.front)
+    page.entries = items(bare, page.front.lines) if page.group else _body(bare, page.front)
     return page
 
 
@@ -114,7 +114,8 @@ def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
     return [Entry(text=text, start=start, end=end)] if text else []
 
 
-def _items(lines: list[str], start: int) -> list[Entry]:
+def items(lines: list[str], start: int = 0) -> list[Entry]:
+    """Return the list items of a text from a line on, each with the heading above it."""
     entries: list[Entry] = []
     heading, fence, at = "", "", start
     while at < len(lines):

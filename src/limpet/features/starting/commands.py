@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,9 @@ def start(args: Namespace) -> int:
         if args.dry_run:
             return 0 if found.histories else 1
         refuse_tainted(memory, "reading histories")
-        if not found.histories or not (consent(memory._context) or _agrees()):
+        if not found.histories or not (
+            consent(memory._context) or output.agrees("read this into limpet, and let agents be shown it?")
+        ):
             output.words("nothing was read")
             return 1
         with output.progress("reading histories, the newest first:") as progress:
@@ -50,14 +51,6 @@ def start(args: Namespace) -> int:
             _done(report)
         leave_worker(memory, memory.stats().waiting_jobs)
         return 2 if report.rejected else 0
-
-
-def _agrees() -> bool:
-    """Ask whether to read. What is not answered is a no."""
-    sys.stdout.flush()
-    print("read this into limpet, and let agents be shown it? [y/N] ", end="", file=sys.stderr, flush=True)
-    given = sys.stdin.readline() if sys.stdin else ""
-    return given.strip().lower() in ("y", "yes")
 
 
 def _show(found: Survey) -> None:

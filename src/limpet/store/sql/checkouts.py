@@ -50,6 +50,15 @@ class Checkouts(Repository):
                     found.append(f"{folder.rpartition(':')[0]}/.git" if allowed else folder)
         return found
 
+    def shared(self, checkout: Checkout) -> tuple[str, str]:
+        """Return the scope of the whole repository, and the folder in it that a team shares with whoever has allowed
+        that; "" for none."""
+        with self._database.reading() as con:
+            here = _granted(con, checkout)
+            while here.part and here.outer is not None:
+                here = here.outer
+            return _scope_of(con, here), f"{here.root}/{here.shared}" if here.shared else ""
+
     def may_ask(self, checkout: Checkout, *, fresh: bool) -> bool:
         """Return whether nobody has allowed yet what the project's `.limpet` asks for. `fresh`: as in `namesake`."""
         with self._database.reading() as con:
