@@ -128,7 +128,7 @@ class History:
         """Return weak places among what is believed, the severest first; `limit` is per kind of gap."""
         chosen = (kind,) if isinstance(kind, str) else check_list("kind", kind)
         with self._at(as_of, known_at, limit=limit) as view:
-            marks = partial(code_marks, self._context, thorough=True)
+            marks = partial(code_marks, self._context, asks=None)
             return whole.gaps(view, kinds=chosen, limit=limit, marks=marks if self._context.project else None)
 
     def centrality(

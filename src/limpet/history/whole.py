@@ -208,7 +208,7 @@ class Gaps(JsonForm, Holds[Gap]):
 
 def gaps(
     view: View, *, kinds: Sequence[str], limit: int,
-    marks: Callable[[Sequence[tuple[str, str]]], Mapping[str, Sequence[str]]] | None = None,
+    marks: Callable[[Sequence[tuple[str, str]]], Mapping[str, Sequence[tuple[str, bool]]]] | None = None,
 ) -> Gaps:  # fmt: skip
     """Return weaknesses among what is held; `limit` is per kind of gap. `marks`: what has changed in the code of
     memories (id, scope). Raises BadInput for an unknown kind."""
@@ -237,7 +237,9 @@ def gaps(
     if marks is not None and "code" in (kinds or GAPS):
         nodes = view.nodes(whole.nodes[place].id for place in severities)
         of_code = marks([(node.id, node.scope) for node in nodes])
-        details["code"] = {whole.place[parse_id(id)]: "; ".join(said) for id, said in of_code.items()}
+        details["code"] = {
+            whole.place[parse_id(id)]: "; ".join(line for line, _ in said) for id, said in of_code.items()
+        }
     gaps = [
         Gap(gap=gap, node=node, detail=details[gap][place], severity=severities[place])
         for gap in kinds or GAPS

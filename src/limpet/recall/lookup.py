@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # The nearest memories with topics that say what one without might have; the cosine that the nearest of them needs, and
 # the share of a topic among all. Of 791 memories of tests/quality/recall it names a topic for 126, for 92 their own.
 TOLD_BY, NEAR, SHARE = 5, 0.4, 0.5
+# Questions to git about the code of what a recall shows. A brief asks none: it has 5 ms for its look.
+GIT_ASKED = 3
 # Where a memory's metadata says which file it was read from; only an import of a project writes it.
 INDEXED = "indexed"
 
@@ -38,19 +40,21 @@ def source_states(memories: Sequence[Memory]) -> Sequence[str | None]:
 
 
 def code_marks(
-    context: Context, shown: Sequence[tuple[str, str]], *, thorough: bool = False
-) -> Mapping[str, tuple[str, ...]]:
-    """Return what has changed in the code of memories (id, scope), by id. `thorough`: however long it takes."""
+    context: Context, shown: Sequence[tuple[str, str]], *, asks: int | None
+) -> Mapping[str, tuple[tuple[str, bool], ...]]:
+    """Return what has changed in the code of memories (id, scope), by id, and whether it is gone or renamed. `asks`: of
+    git about files, such as where they are now; None: however long it takes."""
     if not shown or context.project is None or context.project.by != "git":
         return {}
-    marks: Mapping[str, tuple[str, ...]] | None = registry.call("code_marks", context, shown, thorough=thorough)
+    marks: Mapping[str, tuple[tuple[str, bool], ...]] | None = registry.call("code_marks", context, shown, asks=asks)
     return marks or {}
 
 
-def marked(context: Context, shown: Sequence[Shown]) -> Sequence[Shown]:
+def marked(context: Context, shown: Sequence[Shown], *, asks: int | None = GIT_ASKED) -> Sequence[Shown]:
     """Add to what is about to be shown what has changed in the code that it speaks of, in a git checkout."""
-    marks = code_marks(context, [(item.id, item.scope) for item in shown])
-    return [replace(item, marks=marks[item.id]) if item.id in marks else item for item in shown] if marks else shown
+    marks = code_marks(context, [(item.id, item.scope) for item in shown], asks=asks)
+    lines = {id: tuple(line for line, _ in said) for id, said in marks.items()}
+    return [replace(item, marks=lines[item.id]) if item.id in lines else item for item in shown] if lines else shown
 
 
 def reason_of(store: Store, id: bytes, known_at: int | None = None) -> str | None:
@@ -71,7 +75,7 @@ def get(context: Context, id: str, *, known_at: Time) -> Memory:
     if memory is None:
         raise NotFound(f"memory {format_id(raw)} was not known then")
     state = source_states([memory])[0] if INDEXED in memory.metadata else None
-    return marked(context, [replace(context.as_read(memory), source_state=state)])[0]
+    return marked(context, [replace(context.as_read(memory), source_state=state)], asks=None)[0]
 
 
 def show(context: Context, id: str) -> Memory:

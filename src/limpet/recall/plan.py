@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Mapping, Sequence
 
 from ..model.dataclass import dataclass, replace
 from ..model.errors import BadInput
@@ -49,6 +50,8 @@ class Plan:
     timeless: bool = False  # no time was given: the question's own words may name one
     unembedded: int | None = 0  # texts left without a vector for lack of time; None: not even counted
     unembedded_why: str = ""  # another reason than the time
+    # Says what has changed in the code of memories (id, scope), as `lookup.code_marks`; None: of another time.
+    code: Callable[[Sequence[tuple[str, str]]], Mapping[str, Sequence[tuple[str, bool]]]] | None = None
 
     def remaining(self) -> float:
         """Return the seconds until the deadline; infinite without one."""

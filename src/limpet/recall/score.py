@@ -9,7 +9,8 @@ ranking. The following terms add to the score or cap it; the order is that of th
 - `judge`: the log-odds of the relevance judge, for the first; `prior`: what those that answer are worth by age, use,
   weight and kind; `unread`: what it has not read stays below those;
 - `newer` and `replaced`: a newer text takes the place of an older one that it replaces, which is capped below it;
-- `unconfirmed`: what nobody here has vouched for is capped below a trusted text on the same matter;
+- `unconfirmed`: what nobody here has vouched for is capped below a trusted text on the same matter; `gone`: so is what
+  names code that is gone or renamed, below what holds;
 - `outside` (answer.py): what is not of the time that was asked for stands below all that is; `folded` (pack.py): the
   newest of some that say the same takes the place of the best.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 
 from ..model.clock import MICROSECONDS_PER_DAY
@@ -61,6 +62,8 @@ PASSAGE = 240
 # tuning half of tests/quality/poisoning and on the project's own recall set with a tenth and half of its notes from the
 # web.
 SHARE, SAME = 0.5, 0.4
+# Results whose code is looked at, at least: of what is shown, and of what may come before it.
+LOOKED_AT = 10
 # Without vectors, the score alone must show that both answer.
 SHARE_BY_WORDS = 0.9
 
@@ -119,7 +122,21 @@ def rank(
         _put_before(ranking, older, newer)
         if what != "asked":
             ranking.changed[older] = newer, what
-    ranking.add("unconfirmed", _unconfirmed(candidates, ranking, plan))
+    first = ranking.order[: plan.k]
+    foreign = {i for i in first if candidates.table.priors[i].trust in FOREIGN}
+    ranking.add("unconfirmed", _capped(candidates, ranking, foreign, [i for i in first if i not in foreign]))
+    if plan.code is not None:
+        first = ranking.order[: max(plan.k, LOOKED_AT)]
+        memories = candidates.memories(store, first)
+        marks = plan.code([(memory.id, memory.scope) for memory in memories])
+        gone = {
+            i
+            for i, memory in zip(first, memories, strict=True)
+            if any(is_gone for _, is_gone in marks.get(memory.id, ()))
+        }
+        answer = [i for i in first if ranking.judged.get(i, C.ANSWERS_FROM) >= C.ANSWERS_FROM]
+        holding = [i for i in answer if i not in gone and candidates.table.priors[i].trust not in FOREIGN]
+        ranking.add("gone", _capped(candidates, ranking, gone, holding))
     return ranking
 
 
@@ -255,22 +272,19 @@ def passages(
     return texts
 
 
-def _unconfirmed(candidates: Candidates, ranking: Ranking, plan: Plan) -> dict[int, float]:
-    """Return by how much each unconfirmed memory is lowered, to stay below the best trusted one on its matter."""
-    first = ranking.order[: plan.k]
-    foreign: list[int] = []
-    trusted: list[int] = []
-    for i in first:
-        (foreign if candidates.table.priors[i].trust in FOREIGN else trusted).append(i)
-    if not foreign or not trusted:
+def _capped(
+    candidates: Candidates, ranking: Ranking, lower: Collection[int], others: Sequence[int]
+) -> dict[int, float]:
+    """Return by how much some candidates are lowered, each to stay below the best of others on its matter."""
+    if not lower or not others:
         return {}
-    cosines, place = candidates.among(first), {i: number for number, i in enumerate(first)}
+    both = [*lower, *others]
+    cosines, place = candidates.among(both), {i: number for number, i in enumerate(both)}
     share = SHARE_BY_WORDS if candidates.hits is None else SHARE
     capped = {}
-    for i in foreign:
-        for j in trusted:
-            pair = (min(place[i], place[j]), max(place[i], place[j]))
-            about_the_same = candidates.hits is None or cosines.get(pair, 0.0) >= SAME
+    for i in lower:
+        for j in others:
+            about_the_same = candidates.hits is None or cosines.get((place[i], place[j]), 0.0) >= SAME
             if about_the_same and ranking.ranked[j] >= share * ranking.ranked[i] > 0:
                 if ranking.scores[j] - BELOW < ranking.scores[i]:
                     capped[i] = ranking.scores[j] - BELOW - ranking.scores[i]

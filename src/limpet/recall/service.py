@@ -9,6 +9,7 @@ from ..model.dataclass import replace
 from ..model.errors import BadInput
 from ..model.ids import parse_id
 from ..model.memory import Filter
+from .lookup import GIT_ASKED, code_marks, marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def recall(
 ) -> Recall:  # fmt: skip
     """Answer a question. `limits`: of `make_plan`."""
     from .answer import recall
-    from .lookup import marked
 
     plan = planned(context, query, where, as_of, without=frozenset(without), **limits)
     answer = _answered(context, plan, partial(recall, trace=trace, explain=explain, thorough=thorough))
@@ -58,8 +58,10 @@ def recall_sessions(
     return _answered(context, plan, partial(recall_sessions, evidence=evidence, explain=explain))
 
 
-def planned(context: Context, query: str, where: Filter, as_of: Time = None, **given: Any) -> Plan:
-    """Make a plan of a request, held true at `as_of`."""
+def planned(
+    context: Context, query: str, where: Filter, as_of: Time = None, *, asks: int = GIT_ASKED, **given: Any
+) -> Plan:
+    """Make a plan of a request, held true at `as_of`. `asks`: questions to git about files."""
     from .plan import make_plan
 
     now, held = context.now(), context.time(as_of)
@@ -67,7 +69,9 @@ def planned(context: Context, query: str, where: Filter, as_of: Time = None, **g
         held = where.known_at
     timeless = {held, where.known_at} <= {None, now} and where.since is None and where.until is None
     limits: dict[str, Any] = {"timeless": timeless, "without": frozenset()} | given
-    return make_plan(query, replace(where, as_of=now if held is None else held), now=now, **limits)
+    plan = make_plan(query, replace(where, as_of=now if held is None else held), now=now, **limits)
+    in_code = plan.timeless and context.project is not None and context.project.by == "git"
+    return replace(plan, code=partial(code_marks, context, asks=asks)) if in_code else plan
 
 
 def _answered(context: Context, plan: Plan, answer: Callable[[Store, SemanticSearch | None, Plan], T]) -> T:
@@ -107,17 +111,22 @@ def prepare(
 ) -> Brief:
     from ..rank.constants import BRIEF_TOKENS
     from .choose import MOST
-    from .lookup import marked
     from .prepare import prepare
 
     if lexical_only is None:
         lexical_only = not context.semantic().is_loaded()
     plan = planned(
         context, message, context.filter(), k=MOST["matches"], deadline_ms=deadline_ms,
-        budget_tokens=BRIEF_TOKENS if budget is None else budget, lexical_only=lexical_only,
+        budget_tokens=BRIEF_TOKENS if budget is None else budget, lexical_only=lexical_only, asks=0,
     )  # fmt: skip
     semantic = None if lexical_only else context.semantic()
     unjudged = context.policy.unjudged if context.policy else None
     return prepare(
-        context.store, semantic, plan, session=session, full=full, unjudged=unjudged, marked=partial(marked, context)
+        context.store,
+        semantic,
+        plan,
+        session=session,
+        full=full,
+        unjudged=unjudged,
+        marked=partial(marked, context, asks=0),
     )

@@ -71,7 +71,7 @@ def _all(text: str) -> Iterator[Entity]:
         if kind == "quoted":
             inner = written[1:-1].strip()
             if len(inner.split()) <= 6:
-                yield Entity("quoted", inner, _words(inner))
+                yield Entity("quoted", inner, as_words(inner))
             yield from (entity for entity in _all(inner) if entity.kind != "name")
         elif kind == "url":
             written = written.rstrip(".,;:!?")
@@ -81,7 +81,7 @@ def _all(text: str) -> Iterator[Entity]:
             if written[0] in "/~." or "." in written or written.count("/") > 1:  # not "and/or"
                 yield Entity("path", written, written.casefold().rstrip("/"))
         elif kind == "code":
-            yield Entity("code", written, _words(written))
+            yield Entity("code", written, as_words(written))
         elif kind == "name":
             yield from _names(written)
         elif kind == "port":
@@ -103,12 +103,12 @@ def _names(name: str) -> Iterator[Entity]:
     if not parts:
         return
     whole = " ".join(parts)
-    yield Entity("name", whole, _words(whole))
+    yield Entity("name", whole, as_words(whole))
     if len(parts) > 1:
-        yield from (Entity("name", part, _words(part)) for part in parts if part.casefold() not in _NO_NAME)
+        yield from (Entity("name", part, as_words(part)) for part in parts if part.casefold() not in _NO_NAME)
 
 
-def _words(name: str) -> str:
+def as_words(name: str) -> str:
     """Return a name as words: `RateLimiter`, `rate_limiter` and "Rate limiter" are "rate limiter"."""
     folded = unicodedata.normalize("NFKC", name)
     return " ".join(part.casefold() for part in re.findall(_PARTS, folded))

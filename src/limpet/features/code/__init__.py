@@ -12,7 +12,6 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from ...checkout import head_of, tip_of
 from ...model.dataclass import replace
@@ -68,10 +67,11 @@ class Anchors(Repository):
 
 
 def marks(
-    context: Context, shown: Sequence[tuple[str, str]], *, thorough: bool = False
-) -> dict[str, tuple[str, ...]]:  # fmt: skip
-    """Return what to say beside memories (id, scope) that are about to be shown in a git checkout, by id. `thorough`:
-    however long it takes."""
+    context: Context, shown: Sequence[tuple[str, str]], *, asks: int | None
+) -> dict[str, tuple[tuple[str, bool], ...]]:  # fmt: skip
+    """Return what to say beside memories (id, scope) that are about to be shown in a git checkout, by id, and whether
+    that is about something gone or renamed. `asks`: of
+    git about files; None: however long it takes."""
     project = context.project
     here = head_of(project.root) if project is not None else {}
     # A superproject's memories are about files of its own.
@@ -79,18 +79,22 @@ def marks(
     ids = {parse_id(id): id for id, scope in shown if scope in scopes}
     if project is None or not here or not ids:
         return {}
-    known, look, said = Anchors(context.store), None, dict[str, tuple[str, ...]]()
+    known, look, said = Anchors(context.store), None, dict[str, tuple[tuple[str, bool], ...]]()
     learned = known.learned([*ids])
     anchors_of = known.of([*learned]) if learned else {}
+    if elsewhere := [place for places in learned.values() for place in places if place["branch"] != here["branch"]]:
+        from .git import look_up_ancestors
+
+        look_up_ancestors(project.root, here["commit"], {place["commit"] for place in elsewhere})
     for raw, places in learned.items():
         anchors = anchors_of.get(raw, {})
         if branch := _unmerged(project.root, here, places, was_dirty=anchors.get("dirty", False)):
-            said[ids[raw]] = (f"learned on {branch}, not merged here",)
+            said[ids[raw]] = ((f"learned on {branch}, not merged here", False),)
         # Who has said it again since has confirmed it.
         elif anchors.get("said") == len(places) and (anchors["paths"] or anchors["names"]):
             from .anchors import Look
 
-            look = look or Look(project.root, thorough=thorough)
+            look = look or Look(project.root, asks=asks)
             said[ids[raw]] = tuple(dict.fromkeys(look.changes(anchors, places[-1]["commit"])))
     return {id: lines for id, lines in said.items() if lines}
 
@@ -106,7 +110,7 @@ def about(context: Context, text: str, where: Filter) -> list[Memory] | None:
     from .git import former
 
     files = Tree(project.root).files
-    near = (os.path.relpath(Path(folder, text), project.root) for folder in (project.folder, project.root))
+    near = (os.path.relpath(os.path.join(folder, text), project.root) for folder in (project.folder, project.root))
     path = next((path for path in near if path in files.get(path, ())), "")
     names = [path, *former(project.root, path)] if path else [text.removesuffix("()")]
     ids = {
@@ -143,7 +147,11 @@ def anchor(store: Store, memories: Sequence[Memory]) -> None:
         if places and (root := root_of(store.checkouts.git_folders(memory.scope), places[-1])):
             tree = trees[root] = trees.get(root) or Tree(root)
             dirty = head_of(root) != places[-1] or tree.is_dirty  # what was dirty may be committed by now
-            kept = {"dirty": dirty, "said": len(places), **tree.anchors(memory.content)}
+            kept = {
+                "dirty": dirty,
+                "said": len(places),
+                **tree.anchors(memory.content, lambda text: store.search.tokenizer.counts(text).keys()),
+            }
             rows.append((parse_id(memory.id), json.dumps(kept)))
     if rows:
         known.keep(rows)

@@ -4,10 +4,8 @@ configuration names."""
 from __future__ import annotations
 
 import os
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from ...checkout import git_folder, head_of
 
@@ -21,6 +19,8 @@ _QUIET = ("--no-optional-locks", *(word for setting in _SET for word in ("-c", s
 
 def git(folder: str, *words: str, given: str | None = None, **environment: str) -> str | None:
     """Return what git prints in a folder, None where it fails."""
+    import subprocess  # only now: most looks ask git for nothing
+
     # Not the repository of a hook of git's that runs this; no blob is fetched that a partial clone lacks.
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     own |= {"LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none", **environment}
@@ -58,7 +58,24 @@ def _is_in(root: str, commit: str, head: str) -> bool:
     return any(is_so(root, commit, head) for is_so in ways)
 
 
+@lru_cache(maxsize=16)
+def _ancestors(root: str, head: str) -> dict[str, bool]:  # noqa: ARG001  a key
+    return {}
+
+
+def look_up_ancestors(root: str, head: str, commits: Collection[str]) -> None:
+    """Ask which of some commits are ancestors of another one, all at once."""
+    known = _ancestors(root, head)
+    if new := {commit for commit in commits if commit not in known}:
+        left = git(root, "rev-list", *sorted(new), f"^{head}")
+        if left is not None:  # it fails where git has one of them no more
+            known.update({commit: commit not in left for commit in new})
+
+
 def _is_ancestor(root: str, commit: str, head: str) -> bool:
+    known = _ancestors(root, head).get(commit)
+    if known is not None:
+        return known
     return commit == head or git(root, "merge-base", "--is-ancestor", commit, head) is not None
 
 
@@ -74,6 +91,7 @@ def _adds_nothing(root: str, commit: str, head: str) -> bool:
     if not kept or not tree:
         return False
     import tempfile
+    from pathlib import Path
 
     with tempfile.TemporaryDirectory() as folder:  # a repository with no programs for merges, in which nothing stays
         for name in ("refs", "objects/info"):
@@ -99,17 +117,10 @@ def _is_squashed(root: str, commit: str, head: str) -> bool:
 def state_of(root: str) -> str:
     """Return what changes with each commit and each change of the index of a checkout."""
     try:
-        index = Path(git_folder(root), "index").stat().st_mtime_ns
+        index = os.stat(os.path.join(git_folder(root), "index")).st_mtime_ns
     except (OSError, ValueError):
         index = 0
     return f"{head_of(root).get('commit')} {index}"
-
-
-def renamed(root: str, commit: str, path: str, state: str) -> str:
-    """Return the path that a file or folder (with a slash at its end) of a commit has now; "" where it has none."""
-    if not (now := _followed(path, _renames(root, commit, state))) or not Path(root, now).exists():
-        now = _followed(path, _renames(root, commit, state, by_commits=True))  # renamed and changed in many steps
-    return now if now and Path(root, now).exists() else ""
 
 
 def former(root: str, path: str) -> list[str]:
@@ -119,34 +130,39 @@ def former(root: str, path: str) -> list[str]:
     return [line.split("\t")[1] for line in rows if line.count("\t") == 2]
 
 
-@lru_cache(maxsize=256)
-def _renames(root: str, commit: str, state: str, *, by_commits: bool = False) -> str:  # noqa: ARG001  a key
-    form = ("--name-status", "-M", "--diff-filter=R")
-    if by_commits:
-        return git(root, "log", "--reverse", "--format=", *form, "--no-ext-diff", f"{commit}..HEAD") or ""
-    return git(root, "diff-index", "--cached", *form, commit) or ""
+def renames(root: str, commit: str) -> str:
+    """Return the renames between a commit and the index, for `followed`."""
+    return git(root, "diff-index", "--cached", "--name-status", "-M", "--diff-filter=R", commit) or ""
 
 
-@lru_cache(maxsize=1_024)
-def holders(root: str, line: str, state: str) -> list[str]:  # noqa: ARG001  a key
-    """Return the files of a checkout that have a line."""
-    listed = git(root, "grep", "-l", "-z", "-F", "-I", "--untracked", "-e", line) or ""
+def renames_by_commits(root: str, commit: str) -> str:
+    """Return the renames of each commit since one: of what was renamed and changed in many steps."""
+    form = ("--name-status", "-M", "--diff-filter=R", "--no-ext-diff")
+    return git(root, "log", "--reverse", "--format=", *form, f"{commit}..HEAD") or ""
+
+
+def holders(root: str, name: str) -> Sequence[str]:
+    """Return the files of a checkout that have a name as a whole word."""
+    listed = git(root, "grep", "-l", "-z", "-w", "-F", "-I", "--untracked", "-e", name) or ""
     return [path for path in listed.split("\0") if path]
 
 
-def _followed(path: str, renames: str) -> str:
+def followed(root: str, path: str, listed: str) -> str:
+    """Return the path that a file or folder (with a slash at its end) has now by some renames; "" for none."""
     now = path
-    for line in renames.splitlines():
+    for line in listed.splitlines():
         _, old, new, *_ = (*line.split("\t"), "", "")
         if old == now and new:
             now = new
         elif now.endswith("/") and old.startswith(now) and new.endswith(rest := old.removeprefix(now)):
             now = new.removesuffix(rest)
-    return "" if now == path else now
+    return now if now != path and os.path.lexists(os.path.join(root, now)) else ""
 
 
 def worktrees(folder: str) -> Iterator[str]:
     """Yield the folders that are checked out from a repository, of which git's own folder is given."""
+    from pathlib import Path
+
     own = Path(folder)
     if own.name == ".git":
         yield str(own.parent)
