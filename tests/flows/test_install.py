@@ -75,7 +75,7 @@ def test_limpet_comes_beside_what_is_there_and_leaves_no_trace(home, run):
     text = settings.read_text()
     assert text.startswith('{\n    // my settings\n    "model": "opus",\n') and "// format\n" in text
     assert '{"matcher": "Edit", "hooks": [{"type": "command", "command": "prettier"}]}' in text
-    assert text.count("hook claude ") == 4 and text.count('"mcp_tool"') == 4, "those of which the server is there"
+    assert text.count("hook claude ") == 4 and text.count('"mcp_tool"') == 5, "those of which the server is there"
     assert stat.S_IMODE(settings.stat().st_mode) == 0o600
     backup = settings.with_name("settings.json.before-limpet")
     assert backup.read_text() == SETTINGS and stat.S_IMODE(backup.stat().st_mode) == 0o600

@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import registry
@@ -39,8 +40,6 @@ GUARDED = "(withheld: it waits until your user has looked, with `limpet review`)
 caller: ContextVar[str] = ContextVar("caller", default="")
 THIS_PROCESS = f"mcp-{uuid.uuid4().hex[:12]}"
 
-# -- the table of tools, which `tool` fills
-
 TOOLS: list[Schema] = []  # as a client lists them
 TAKES: dict[str, Schema] = {}  # their arguments, with limits and defaults
 
@@ -52,7 +51,6 @@ WRITES = {"destructiveHint": False, "openWorldHint": False}
 _ORIGIN = text(one_of=("user", "agent", "tool", "web"), default="agent")
 _ACTIONS = ("supersede", "retract", "archive", "reach", "merge", "link", "accept", "reject")
 _EXPLAINED = ("why", "impact", "timeline", "contradictions", "audit", "review", "topic", "index")
-# One thing to remember.
 ITEM = takes(
     "content",
     content=text(),
@@ -155,8 +153,8 @@ class Tools:
             "query", query=text("a question, exact names"),
             # Without a default: one that the agent names counts as a wish.
             k={"type": "integer", "minimum": 1, "maximum": 100}, kind=texts(), topics=texts(), since=text(),
-            until=text(), known_at=text("as believed then"), budget_tokens=number(2_000, 100_000, least=0),
-            explain=flag(), sessions=flag("not memories"),
+            until=text(), known_at=text(), budget_tokens=number(2_000, 100_000, least=0),
+            explain=flag(), sessions=flag("not memories"), **{"for": text(one_of=("error", "how"))},
         ),
         "relevant", relevant="boolean", note="string", items="array", sessions="array", sought="find a memory",
     )  # fmt: skip
@@ -164,7 +162,12 @@ class Tools:
         narrowed = any(given.get(name) for name in given)
         given |= {name: given.get(name) or None for name in ("since", "until", "known_at")}
         given["budget_tokens"] = budget_tokens or None
-        results: Any = (self._memory.recall_sessions if sessions else self._memory.recall)(query, **given)
+        form, verb = given.pop("for", ""), self._memory.recall_sessions if sessions else self._memory.recall
+        if form:
+            sessions, verb = False, partial(registry.part("features.happened").recall_for, self._memory._context, form)
+        results: Any = verb(query, **given)
+        if form == "how":
+            return {"relevant": bool(results["commands"]), **results}
         # If nothing answers, only the nearest are worth their tokens.
         most, note = len(results) if results.relevant or narrowed else NEAREST, results.note
         more: dict[str, Any] = {"missing": list(results.missing), "truncated": results.truncated}
@@ -239,7 +242,7 @@ class Tools:
         return self._tainted(receipt, reason)
 
     @tool(
-        "A keyed fact, one current value: read, set, end, history.", WRITES,
+        "A keyed fact: read, set, end, history.", WRITES,
         takes(
             "key", key=text(), value={"type": ["string", "number", "boolean"], "description": "sets it"}, end=flag(),
             history=flag(), valid_from=text(), as_of=text(), known_at=text(), origin=_ORIGIN,
@@ -395,9 +398,6 @@ class Tools:
         return node.id
 
 
-# -- answers
-
-
 def _item(item: Item) -> dict[str, Any]:
     return _brief(
         {
@@ -406,7 +406,7 @@ def _item(item: Item) -> dict[str, Any]:
             "topics": list(item.topics), "key": item.key, "origin": item.origin,
             "trust": item.trust if item.trust != item.origin else None,
             **{name: value for name, value in item.as_dict().items()
-               if name in ("newer", "resolved_by", "before", "also_said", "outside", "marks")},
+               if name in ("newer", "resolved_by", "before", "also_said", "said_after", "outside", "marks")},
             "why": {} if item.why is None else {
                 name: signal.contribution for name, signal in item.why.signals.items()
                 if abs(signal.contribution) >= 0.005

@@ -183,3 +183,13 @@ def commands(context: Context, question: str, *, k: int) -> list[Worked]:
         found.append((share(command) + sum(turns.values()) / (len(turns) + 1), known))
     found.sort(key=lambda pair: (-pair[0], -pair[1].at_us))
     return [known for _, known in found[:k]]
+
+
+def recall_for(
+    context: Context, form: str, query: str, *, k: int | None = None, explain: bool = False, **given: Any  # noqa: ARG001  taken from every recall
+) -> Recall | dict[str, Any]:  # fmt: skip
+    """Answer an agent's question for an `error`, or `how` something is done: then {"commands", "note"}."""
+    if form == "error":
+        return errors(context, query, k=k or 5, **given)
+    found = commands(context, query, k=k or 5)
+    return {"commands": [worked.as_dict() for worked in found], "note": "" if found else NOT_DONE}

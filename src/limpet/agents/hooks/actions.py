@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 LINE_CHARACTERS = 200
 # What of an input says most, the first that is there. Clients' own names.
+_FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file")
 _TELLING = (
-    "command", "cmd", "commands", "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file",
-    "url", "title", "description", "message", "name", "query", "prompt",
+    "command", "cmd", "commands", *_FILES, "url", "title", "description", "message", "name", "query", "prompt",
 )  # fmt: skip
 # Tools that look, plan or ask, by the first word of their name. (A shell is told by its input, before this.)
 _LOOKING = frozenset(
@@ -56,6 +56,13 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
     if short in _PLANS or (first and first[0].lower() in _LOOKING):
         return ""
     return _line(f"{tool}: {text}" if text else tool)
+
+
+def file_of(given: Any) -> str:
+    """Return the file that a tool is called on; "" for none."""
+    given = nested(given)
+    values = (given.get(name) for name in _FILES) if isinstance(given, dict) else ()
+    return next((value for value in values if value and isinstance(value, str)), "")
 
 
 def _telling(given: Any) -> str:

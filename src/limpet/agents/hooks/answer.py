@@ -134,6 +134,20 @@ class _Event:
             offer = brief(memory, query, MESSAGE_TOKENS, Holdout(self.session, holdout_share()), has_models=has_models)
             self._expose(offer, asked)
 
+    def edit(self) -> None:
+        """Tell an agent that is about to change a file what was decided and learned about it, once a session."""
+        from .actions import file_of
+
+        path = file_of(self.call.input)
+        if not path or not is_there(self.settings.path):
+            return
+        from .session_state import of_file
+
+        with self._opened(is_read=True) as memory:
+            offer = of_file(memory, path, self.session)
+            if offer.ids:
+                self._expose(offer)
+
     def tool(self) -> None:
         from .actions import describe_action
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # The role of an event, and how many seconds a hook may take: a late one only holds the agent up.
 ROLES = {"start": 2.0, "message": 1.5, "tool": 1.0, "compact": 2.0, "turn": 1.0, "end": 1.5,
-         "subagent": 1.5}  # fmt: skip
+         "subagent": 1.5, "edit": 1.0}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,11 @@ _CLAUDE = {
 
 CLIENT_ADAPTERS = {
     "claude": ClientAdapter(
-        {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "PostToolUseFailure": "tool",
-         "PreCompact": "compact", "SubagentStart": "subagent", "Stop": "turn", "SessionEnd": "end"},
+        {"SessionStart": "start", "UserPromptSubmit": "message", "PreToolUse": "edit", "PostToolUse": "tool",
+         "PostToolUseFailure": "tool", "PreCompact": "compact", "SubagentStart": "subagent", "Stop": "turn",
+         "SessionEnd": "end"},
         _CLAUDE,
-        {"start": "specific", "message": "specific", "compact": "plain", "subagent": "specific"},
+        {"start": "specific", "message": "specific", "edit": "specific", "compact": "plain", "subagent": "specific"},
     ),
     "codex": ClientAdapter(
         {"SessionStart": "start", "UserPromptSubmit": "message", "PostToolUse": "tool", "Stop": "turn",
@@ -127,6 +128,7 @@ CLIENT_ADAPTERS = {
 CALLS: dict[str, dict[str, tuple[str, ...]]] = {
     "claude": {
         "message": ("session_id", "cwd", "prompt"),
+        "edit": ("session_id", "cwd", "tool_name", "tool_input"),
         "tool": ("session_id", "cwd", "tool_name", "tool_input", "tool_response", "error"),
         "turn": ("session_id", "cwd", "last_assistant_message"),
     },

@@ -171,6 +171,7 @@ def lines_of(memories: Iterable[Item | Memory], abbreviate: Callable[[list[str]]
         changed = "".join(f" | {plain_line(mark, 200)}" for mark in memory.marks)
         stale = _STALE.get(memory.source_state or "", "") + changed
         doubt = f" | {DOUBTFUL}" if memory.confidence_word == DOUBTFUL else ""
+        doubt += " | retracted" if getattr(memory, "state", "") == "retracted" else ""  # a result has no state
         head = f"- [{id} | {word(memory.kind, KINDS)} | from {source} | {day(memory.valid_from_us)}{stale}{doubt}]"
         part = getattr(memory, "part", "")
         text = plain_line(valued(memory.key, f"…{part}" if part else memory.content), ITEM_CHARACTERS)

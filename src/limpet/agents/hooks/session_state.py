@@ -36,6 +36,8 @@ MORE_RULES = "more rules than fit here: `limpet list --kind preference` lists th
 WAITING = 50
 # A sub-agent gets little: it has one task.
 SUBAGENT_TOKENS = 400
+# Memories about a file that is about to be changed, and their tokens.
+OF_FILE, FILE_TOKENS = 3, 300
 
 
 def left_off(memory: Limpet, session: str, *, same: bool) -> Offer:
@@ -59,6 +61,15 @@ def for_subagent(memory: Limpet, task: str, holdout: Holdout) -> Offer:
     others = [line for line in rules if line.id not in known]
     sections = [_rules_section(others, [task_section], SUBAGENT_TOKENS), task_section]
     return Offer(sections, SUBAGENT_TOKENS, withheld=offer.withheld, drawn=offer.drawn)
+
+
+def of_file(memory: Limpet, path: str, session: str) -> Offer:
+    """Offer what other sessions decided, learned or gave up about a file, the newest first."""
+    found = registry.call("about_code", memory._context, path, memory._context.filter()) or ()
+    kinds = ("decision", "lesson", "correction")
+    known = [each for each in found if each.kind in kinds and each.state != "archived" and each.session != session]
+    # The same few each time: what was shown of them is not shown again, and nothing takes its place.
+    return Offer([Section(f"About {path.rpartition('/')[2]}:", list(_lines(memory, known[:OF_FILE])))], FILE_TOKENS)
 
 
 def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Section]:
@@ -87,7 +98,7 @@ def _state(memory: Limpet, session: str, budget: int, *, same: bool) -> list[Sec
 
 
 def _lines(memory: Limpet, memories: Iterable[Memory]) -> Iterator[Line]:
-    return lines_of(marked(memory._context, [*memories]), memory.abbreviate)
+    return lines_of(marked(memory._context, [*memories], asks=0), memory.abbreviate)
 
 
 def _rules(memory: Limpet) -> tuple[list[Memory], list[Memory]]:

@@ -20,8 +20,8 @@ from .entries import HOOK_CALL, command_words, hook_commands, is_address, server
 
 # The longest that a client waits for a hook, in seconds; the hook gives up sooner (hooks/client_adapters.py).
 PATIENCE_SECONDS = 5
-# The tools of Claude Code that act; a hook after others would run for nothing.
-CLAUDE_ACTS = "*"
+# The tools of Claude Code after and before which a hook runs.
+CLAUDE_MATCHES = {"tool": "*", "edit": "Edit|MultiEdit|Write|NotebookEdit"}
 MARK = "limpet hook"
 
 _FOUND_BY_ITSELF = """\
@@ -101,14 +101,14 @@ def program() -> tuple[str, ...]:
 def _claude_hook(place: Place, event: str) -> dict[str, Any]:
     """Return the hook's entry. A hook that only notes an action runs asynchronously, or as a call of the MCP server;
     that of a turn's end does not, since `claude -p` ends what still runs then."""
-    is_tool = CLIENT_ADAPTERS["claude"].events[event] == "tool"
+    role = CLIENT_ADAPTERS["claude"].events[event]
     call = call_of("claude", event) if place.has_calls else None
     if call is not None:
         hook: dict[str, Any] = {"type": "mcp_tool", **HOOK_CALL, "input": call, "timeout": PATIENCE_SECONDS}
     else:
         hook = {"type": "command", "command": place.hook("claude", event), "timeout": PATIENCE_SECONDS}
-        hook |= {"async": True} if is_tool else {}
-    return ({"matcher": CLAUDE_ACTS} if is_tool else {}) | {"hooks": [hook]}
+        hook |= {"async": True} if role == "tool" else {}
+    return ({"matcher": CLAUDE_MATCHES[role]} if role in CLAUDE_MATCHES else {}) | {"hooks": [hook]}
 
 
 def _named_hook(client: str) -> Callable[[Place, str], dict[str, Any]]:
