@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 
 import limpet
+from limpet import secrets
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
 from limpet.agents.protocol import INTERNAL_ERROR, Call, ProtocolError, Service
@@ -21,7 +22,7 @@ from limpet.model.errors import LimpetError
 from limpet.model.times import parse_time
 from limpet.recall.plan import asks_now, asks_of_agent, asks_past
 from limpet.recall.shape import shape_of
-from limpet.text import blocks, dates, describe, entities, excerpt, instructions, secrets, turns
+from limpet.text import blocks, dates, describe, entities, excerpt, instructions, turns
 from tests.flows import hook_inputs
 from tests.fuzz_values import PLAIN, damaged, request, sayable, text, value
 from tests.hostile import bent, imported, ledger

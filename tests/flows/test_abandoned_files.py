@@ -32,7 +32,7 @@ limpet.restore_backup(sys.argv[1], sys.argv[2], progress=stop)
 def restoring(path, tmp_path):
     """A process in the middle of a restore, which waits for a line; what it has is whole copies of the store."""
     with limpet.open(path, scope="project:api") as memory:
-        memory.remember(f"The code of the safe is {WORD}")
+        memory.remember(f"The boat at the pier is called {WORD}")
         memory.backup(tmp_path / "copies.backup")
     process = subprocess.Popen(
         [sys.executable, "-c", RESTORES, str(path), str(tmp_path / "copies.backup")],

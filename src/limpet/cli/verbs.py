@@ -286,7 +286,7 @@ def pairs(words: list[str] | None) -> dict[str, Any]:
         name, mark, value = word.partition("=")
         if not mark or not name:
             raise BadInput(f"not K=V: {word[:60]!r}", hint="such as --meta priority=2")
-        from ..text.secrets import names_secret
+        from ..secrets import names_secret
 
         values[name] = value if names_secret(name) else typed(value)
     return values

@@ -19,7 +19,7 @@ from ..model.ids import parse_id
 from ..model.memory import Memory
 from ..remember.validation import RECORDS, ValidStatement
 from ..remember.write import mark_of
-from ..text.secrets import redact
+from ..secrets import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 
+from .. import secrets as secret_rules
 from ..erasure import purge
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import dataclass, field, replace
@@ -19,7 +20,6 @@ from ..model.memory import Filter, Memory
 from ..remember.beliefs import sum_up
 from ..remember.decide import state
 from ..remember.validation import OUTSIDE, ValidStatement
-from ..text import secrets as secret_rules
 from ..text.instructions import any_reads_like_instruction
 from ..text.turns import OF_SESSION
 from .policy import Swept, set_right

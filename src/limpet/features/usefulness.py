@@ -17,10 +17,10 @@ from ..model.errors import BadInput
 from ..model.ids import format_id, parse_id
 from ..model.memory import check_list
 from ..remember.validation import check_limit, check_name, check_text, without_control
+from ..secrets import redact
 from ..store.records import Action
 from ..store.sql.journal import INSERT_EXPOSURE
 from ..store.sql.store import Repository
-from ..text.secrets import redact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from ..model.encode import TIME, JsonForm
 from ..model.errors import BadInput, NotFound, counted
 from ..model.ids import format_id, parse_id, session_mark
 from ..model.memory import Memory, check_key, least_trusted
+from ..secrets import redact
 from ..store.records import SessionRow
 from ..text.instructions import reads_like_instruction
-from ..text.secrets import redact
 from ..text.turns import AMBIENT, QUOTED_CHARACTERS, command_of, cut, sentences_of
 from ..text.turns import OF_SESSION as EPISODE_SOURCE
 from .decide import correct, proposed, state

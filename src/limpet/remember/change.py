@@ -26,10 +26,10 @@ from ..model.memory import (
     valued,
 )
 from ..recall import lookup
+from ..secrets import redact
 from ..store.records import Proposal
 from ..text.describe import all_stand
 from ..text.instructions import any_reads_like_instruction
-from ..text.secrets import redact
 from . import decide, review
 from .decide import kept_for_review, proposed, take_key
 from .validation import OUTSIDE, check_text, check_topics, clean_metadata, clean_text

@@ -173,7 +173,7 @@ def correct(
     if was_replaced(old, writer.now):
         raise BadInput(f"memory {old.id} was superseded by {old.superseded_by} already", hint="correct that one")
     if why:
-        from ..text.secrets import redact
+        from ..secrets import redact
 
         why, secrets = redact(why)
         statement = replace(statement, redacted=tuple(dict.fromkeys((*statement.redacted, *secrets))))

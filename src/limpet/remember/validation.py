@@ -24,8 +24,8 @@ from ..model.memory import (
     check_scope,
     unlike_topics,
 )
+from ..secrets import is_bare, redact, redact_fields, redact_value, suspected
 from ..text.describe import grams
-from ..text.secrets import is_bare, redact, redact_fields, redact_value, suspected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def clean_topics(topics: Iterable[Any]) -> tuple[tuple[str, ...], tuple[str, ...
         distinct[name] = None
     if len(distinct) > MAX_TOPICS:
         raise BadInput(f"too many topics: {len(distinct)}, {MAX_TOPICS} at most")
-    if distinct and suspected("\n".join(distinct)):
+    if any(map(suspected, distinct)):
         clean = [redact(name) for name in distinct]
         return tuple(dict.fromkeys(name for name, _ in clean)), tuple(name for _, names in clean for name in names)
     return tuple(distinct), ()

@@ -42,11 +42,15 @@ if hasattr(os, "register_at_fork"):
 class Encoder:
     """Turns token numbers into the output of the last layer. Thread-safe; opened at first use."""
 
-    def __init__(self, folder: str, name: str, *, session: bool = True) -> None:
-        """Name the files. `session`: onnxruntime takes over; else NumPy reads all, slower, from the mapped file."""
+    def __init__(self, folder: str, name: str, *, session: bool = True, words: str | None = None) -> None:
+        """Name the files. `session`: onnxruntime takes over; else NumPy reads all, slower, from the mapped file.
+
+        `words`: the model whose word table it reads by, of the same folder; else its own.
+        """
         self._by_session = session
         self.graph = os.path.join(folder, f"{name}.onnx")  # noqa: PTH118
         self.weights = os.path.join(folder, f"{name}.safetensors")  # noqa: PTH118
+        self._words = os.path.join(folder, f"{words}.safetensors") if words else None  # noqa: PTH118
         self._tensors: Tensors = {}
         self._session: Any = None
         self._mapping, self._opening = threading.Lock(), threading.Lock()
@@ -56,7 +60,11 @@ class Encoder:
         """Map the weights into memory, once. Raises EmbedderUnavailable: the file is missing or cut off."""
         with self._mapping:
             if not self.is_loaded():
-                self._tensors = _mapped(self.weights)
+                tensors = _mapped(self.weights)
+                if self._words is not None:
+                    table = _mapped(self._words).items()
+                    tensors |= {name: value for name, value in table if name.startswith("embeddings.")}
+                self._tensors = tensors
 
     def is_loaded(self) -> bool:
         return bool(self._tensors) or self._session is not None
@@ -81,6 +89,12 @@ class Encoder:
                 return _by_numpy(tensors, feed)
         output: np.ndarray = self._session.run(None, feed)[0]
         return output
+
+    def tags(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        """Read texts by their tokens, by a model with one output a token: float32 (n, tokens)."""
+        hidden = self.run(rows)
+        made = _dense(self._tensors, hidden.reshape(-1, hidden.shape[-1]), "tags")
+        return made.reshape(hidden.shape[:2])
 
     def _open(self) -> None:
         with self._opening:

@@ -33,13 +33,13 @@ class Pieces:
                     self._pieces[piece] = (number, float(score))
         self._longest = max(map(len, self._pieces))
         self._worst = min(score for _, score in self._pieces.values()) - UNKNOWN_PENALTY
-        self._split_once: Callable[[str], tuple[int, ...]] = lru_cache(maxsize=KEPT_WORDS)(self._split)
+        self.of_word: Callable[[str], tuple[int, ...]] = lru_cache(maxsize=KEPT_WORDS)(self._split)
 
     def ids(self, text: str, most: int) -> list[int]:
         """Number the pieces of a text, without marks, cut to `most`."""
         ids: list[int] = []
         for word in unicodedata.normalize("NFKC", text).split():
-            ids += self._split_once(SPACE + word)
+            ids += self.of_word(SPACE + word)
             if len(ids) >= most:
                 break
         return ids[:most]

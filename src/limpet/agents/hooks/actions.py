@@ -98,8 +98,8 @@ def _only_looks(command: str) -> bool:
 
 
 def _line(text: str) -> str:
+    from ...secrets import redact_command
     from ...text.blocks import plain_line
-    from ...text.secrets import redact_command
 
     # Redacted before it is cut: half a secret is none that can be recognised.
     return plain_line(redact_command(text[:20_000])[0], LINE_CHARACTERS)

@@ -283,6 +283,6 @@ class _Event:
 
 
 def _redacted(text: str) -> str:
-    from ...text.secrets import redact
+    from ...secrets import redact
 
     return redact(text[:20_000])[0]

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from ...model.dataclass import dataclass
 from ...model.errors import EmbedderUnavailable
-from ...text.secrets import redact
+from ...secrets import redact
 from ...vectors.onnx_model import MAX_CHARACTERS
 from .guarded import Overloaded
 

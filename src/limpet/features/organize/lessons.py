@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ...agents.hooks.actions import HARMLESS, STEP
+from ...secrets import redact, redact_command
 from ...text.blocks import plain_line
-from ...text.secrets import redact, redact_command
 from .sentences import has, sentences
 from .transcripts import Candidate, Turn
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ...model.errors import BadInput, LimpetError
+from ...secrets import redact
 from ...text.lexicon import content as words
-from ...text.secrets import redact
 from ..embedders.openai_api import TooLong, http_answer
 from ..transfer.records import TransferReport
 from .lessons import error_line

@@ -24,8 +24,8 @@ from ...model.memory import GLOBAL_SCOPE, Filter, Memory, caseless, unlike_topic
 from ...remember import change
 from ...remember.batch import remember_batch
 from ...remember.validation import RECORDS, validate
+from ...secrets import redact, redact_value
 from ...store.files import partial_file, publish, write_own, writing
-from ...text.secrets import redact, redact_value
 from ..mirror import folder
 from ..mirror.page import keyed, shown
 from ..transfer.records import digest

@@ -25,9 +25,9 @@ from ...model.times import parse_time
 from ...remember.batch import BATCH_ITEMS, Turn, remember_batch
 from ...remember.validation import check_topics, clean_metadata
 from ...remember.write import held, values_of
+from ...secrets import redact, suspected
 from ...store.records import ALL
 from ...text.normalise import value_form
-from ...text.secrets import redact, suspected
 from .importer import vouch
 from .records import TransferReport, encode, parsed_lines
 from .schema import Lifecycle, check_event
@@ -75,7 +75,7 @@ def read_event(line: dict[str, Any]) -> Event:
         content = event.content if event.content is None else redact(event.content)[0]
         metadata, secrets = clean_metadata(event.data.get("metadata"))
         words = {name: value for name, value in event.data.items() if isinstance(value, str)}
-        if suspected("\n".join(words.values())):
+        if any(map(suspected, words.values())):
             words = {name: redact(value)[0] for name, value in words.items()}
         data = event.data | words | ({"metadata": metadata} if secrets else {})
         if event.type in ("remembered", "tagged") and data.get("topics"):

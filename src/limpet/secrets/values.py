@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .secrets import NAME_CHARACTERS, names_key, names_secret
+from . import NAME_CHARACTERS, names_key, names_secret
 
 # Text in the place of a secret: hidden before, to be filled in, or the word itself.
 PLACEHOLDER = re.compile(r"x{3,}|\*+|\u2022+|\.{3,}|redacted|\[redacted|example|change-?_?me|[<{]|%[sr(]|&#?\w{1,8};|\$(?:[{(]|(?-i:[A-Z_][A-Z0-9_]*|[a-z_]+)$|\w+(?:::|->?|[;{\[]|[)\]}>]+[,;.]?$))|(?:_{3,}|#+|pass(?:word|wd)?|passwort|kennwort|contraseña|pwd|secret|token|null|none|true|false|string|todo)\]?$|.{0,60}?(?:^|[-_.])(?:your|example|placeholder|dummy|sample|insert|goes|here)(?:[-_.]|$)", re.IGNORECASE)  # fmt: skip
@@ -29,7 +29,6 @@ PLAIN_WORDS = frozenset("wrong right weak strong long empty blank null none inva
 NAMED = frozenset("set env field input not required prompt label hint confirm reset type column param text hash from file user data max min error see auth login admin app prod test new old".split())  # noqa: SIM905 # fmt: skip
 # A phrase that holds one of these is a sentence.
 LITTLE = frozenset("a an the is are was be not no to of in on at by for with and or as it this that your my".split())  # noqa: SIM905 # fmt: skip
-CLAUSE_ENDS = re.compile(r"[ \t]*(?:$|[.,;!?)\n]|[-\u2013\u2014]{1,2}[ \t]|\(|(?:and|but|so|for|on|until|if|in case|please|same|und|aber|für)\b)")  # fmt: skip
 _TURN = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _CASE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[a-z])")
 # The name of a class: words that begin with capitals.
@@ -38,6 +37,10 @@ _HEX = re.compile(r"(?i)0x[0-9a-f]+|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 UUID = re.compile(r"(?i)[0-9a-z]{7,8}-(?:[0-9a-z]{4}-){3}[0-9a-z]{12}")
 # A token of these says which request this is or which version is meant, and is then a UUID. Vault's client_token is none.
 REQUESTS = re.compile(r"(?:(?i:request|change|lock|update|action|sync)[ _.-]?|(?i:client)[ .-]?|[Cc]lient_?(?=T))[Tt](?i:oken)$")  # fmt: skip
+
+
+_WHOLE = re.compile(r"[^\s\"'`<>]*")
+_TOKEN_OF = r"(?i)([\w-]+ ?token)[\"']?\s{0,2}(?:[=: ]|is)\s{0,2}[\"']?$"
 
 
 def is_placeholder(word: str) -> bool:
@@ -56,6 +59,19 @@ def is_handle(name: str, value: str) -> bool:
 def holds_secret(name: str, value: str) -> bool:
     """Return whether the value of a field is a secret, by its name, or by its look too."""
     return not is_handle(name, value) if names_secret(name) else names_key(name) and is_random(value, least=16)
+
+
+def is_none(text: str, start: int) -> bool:
+    """Return whether the word around a place is a placeholder, code, a term, or the mark of a request."""
+    begin = max(text.rfind(sign, 0, start) for sign in " \t\n=\"'`:<>") + 1
+    first = max(text.rfind(sign, 0, start) for sign in " \t\n\"'`") + 1
+    word, whole = (_WHOLE.match(text, place)[0] for place in (begin, first))  # type: ignore[index]
+    named = re.search(_TOKEN_OF, text[max(0, begin - 40) : begin])
+    name = named[1].replace(" ", "_") if named is not None else ""
+    is_mark = named is not None and (not names_secret(name) or is_handle(named[1], word))
+    is_code = is_placeholder(word) and not re.match(FILE_LINE, word)
+    is_term = _TERM.match(word) is not None and re.match(r"[A-Za-z]\d", word) is None
+    return is_mark or is_code or is_term or text[begin - 1 : begin] == "<" or whole.startswith("arn:aws")
 
 
 def is_reference(word: str) -> bool:
@@ -94,51 +110,9 @@ def is_told(word: str) -> bool:
     return is_mixed(word) or re.search(r"^(?=.*[A-Z]).*[^\W_][-._+~][^\W_]", word) is not None
 
 
-# Code, an address, more than a word.
-_NO_LOOK = r"[:/()\[\]{}<>\"\\,|]|[A-Z]{2,}\d+[A-Z_]|[a-z][A-Z]\w*_[a-z]"
-# (how much a word looks like a password, the form of such words), of which the first counts. 0: an address, a file, a model.
-_LOOKS = (
-    (2, r"[^\W\d_]{4,}\d{2,4}[^\W\d_]{3,}"),
-    (1, r"[a-z]{5,}\d{1,4}|(?:[a-z]{2,}[-_]){1,4}\d{1,4}"),
-    (0, rf"[\w.+-]+@[\w-]+\.[\w.]+|(?:[\w-]+\.)+(?:com|org|net|io|de|eu|fr|es|it|nl|pl|uk|ch|at|dev|app|lan|local|example|internal|test)|.*\w{_FILE}|.*\.(?:py|rs|go|js|ts|md|pdf|csv|zip|sh|cfg|ini|html?|png|jpe?g|docx?|xlsx?|sql|c|h)|v?\d[\d.,_x-]*\w?|[0-9a-f]{{6,}}|[A-Z\d._-]+[a-z]?|[\w.-]+=(?:\d+|[^\W\d_]+)|[a-z_.-]+=\S*|\w*[a-z][A-Z]\w*=\S*|[@#$-].*|\w+['\u2019]\w+|[^\W\d_]+[&+][^\W\d_]+|C\+\+\d*|[a-z\d]+(?:[-_.][a-z\d]+)*"),
-    (3, r"(?=.*\d)(?:.*[^\W_][!#$%&*+=?~^][^\W_].*|.*\d\w*!)|[^+]*[^\W_][!#$%&*=?~^][^\W_][^+]*[!#$%&*=?~^][^\W_][^+]*"),
-    (2, r".*[^\W_](?:[!#$%^~]|\*(?=.*[A-Z]))[^\W_].*"),
-    (1, r".*[^\W_][&*+=?][^\W_].*"),
-    (3, r"(?:.*?(?:[A-Za-z](?=\d)|\d(?=[A-Za-z]))){4}(?:[^-_.~]*[-_.~]?[^-_.~]*|.+(?<=.)[A-Z].*)|(?=.*\d)(?=.*[A-Z])[^-_.~]+[-_.~]+[^-_.~]+[-_.~]+[^-_.~].*"),
-    (2, r"(?=.*\d)(?![^\W\d_]+\d{1,4}$).*[^-_.~]{4}.*"),
-    (1, r".*\d.*|[^-_.~]+[-_.~](?=.*[A-Z])[^-_.~].*"),
-)  # fmt: skip
-
-
-def look(word: str) -> int:
-    """Return how much a word looks like a password: 3 like nothing else, 2 and 1 like few other things, 0 like a word."""
-    if word.isalpha() or not 6 <= len(word) <= 32 or sum(map(str.islower, word)) < 2 or re.search(_NO_LOOK, word):
-        return 0
-    if is_placeholder(word) or _TERM.match(word):
-        return 0
-    return next((looks for looks, form in _LOOKS if re.fullmatch(form, word)), 0)
-
-
-_JOINED = r"[^\W\d_]{3,}(?:[-_][^\W\d_]{3,})+(?<!ed|ly|ic|al)(?<!ing|ble|ive|ful|ous|ant|ent|use)(?<!less|time)"
-
-
-def is_joined(word: str) -> bool:
-    """Return whether words joined by `-` or `_` may be a password: none speaks of passwords or describes one."""
-    return re.fullmatch(_JOINED, word) is not None and not REFERENCE.match(word) and not names_plain(word)
-
-
 def names_plain(word: str) -> bool:
     """Return whether a part of a word is in names of things that are no password."""
     return not (PLAIN_WORDS | NAMED).isdisjoint(re.split("[-_]", word.lower()))
-
-
-def is_login(word: str) -> bool:
-    """Return whether what follows a name and a word for a password is one: no word about passwords."""
-    if is_placeholder(word) or is_reference(word) or names_plain(word):
-        return False
-    if word.isalpha():
-        return is_plain_value(word) and re.search("(?:ions?|ments?|ers?|ung|ity|ie|ía|heit|se|ce)$", word) is None
-    return is_told(word) or look(word) > 0 or re.fullmatch(r"[^\W\d_]{3,}(?:[-_.&+][^\W\d_]{3,})+", word) is not None
 
 
 def is_plain_value(word: str) -> bool:

@@ -1,6 +1,6 @@
 """Secrets that must not be stored: found by their form or by their surroundings, replaced by a mark.
 
-Forms of vendors are in `forms.py`, everything else in `secret_rules.py`; a text without a mark of one loads neither.
+Forms of vendors are in `forms.py`, other forms in `rules.py`; a text without a mark of one loads neither.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from functools import lru_cache, partial
 
+from .told import MARK, is_likely, without_told
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
 # Nearly all secrets that the rules know stand beside one of these.
-_MARKS = ("pass", "pw", "pswd", "secret", "token", "key", "cred", "cookie", "sess", "auth", "psk", "kennw", "mnemonic", "pin", "clave", "contrase", "shared", "communit", "login", "log ", "logs in", "logged in", "zugang", "account", "identif", "acceso", "cod", "kod", "comb", "cv", "puk", "otp", "phrase", "frase", " words", "jeton", "2fa", "mfa", "machine ", "net use", "wachtw", "senha", "heslo", "haslo", "parola", "mdp", " ww ", "encrypt", "maiden", "security q", "first pet", "sicherheitsfrage", "sentence", "safe word", "assword", "_pk", "_pat", "padlock", "wallet", "root ", "meld", "zalog", "inlog", "wi-fi", "wifi", "wlan", "@", "rabbitmqctl", "getconnection", "pdo(", "/p:", "/rp ", ":*:", "432:", ":thin:", "|")  # fmt: skip
-# The same with an option of a program, or as what is called with a text; in texts that are not only ASCII; with a digit.
-_MARKS_WITH = ((" -", ("snowsql", "psexec", "sqlcmd", "cqlsh", "rdesktop", "plink", "pscp", "mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "smbclient", "lftp", "ipmi", "mosquitto", "sudo", "influx", "bcp", "openssl", "gpg", "ansible")), ("(\"", ("connect", "pdo(", "client", "search", "translator", "session", "sdk", "bot", "api")), ("('", ("connect", "pdo(", "client", "search", "translator", "session", "sdk", "bot", "api")))  # fmt: skip
-_MARKS_BEYOND = ("clé", "schlüssel", "密", "口令", "令牌", "秘", "验证码", "hasł", "парол", "код", "пин", "パスワード", "暗", "비밀", "비번", "コード", "şifre", "lösen", "jelsz", "salasana", "κωδικ", "códig", "tür", "wörter", "слов")  # fmt: skip
-_MARKS_OF_DIGITS = ("opens", "öffnet", "geht mit", "alarm", "lock", "door", "gate", "safe", "tresor", "puerta", "porta", "crypt", "cancel", "kluis", "geheimz", "prüf", "domofon", "klucz", "schlo", "mullvad", "cid", "komm", "vault", "voicemail", "licen", "serial", "swipe", "parental", "lizenz", "voucher", "gutschein", "router", "connect", "gift card", "ftp", "admin", "rcon", "wpa")  # fmt: skip
+_MARKS = ("pass", "pw", "pswd", "secret", "token", "key", "cred", "cookie", "sess", "auth", "psk", "kennw", "mnemonic", "clave", "contrase", "shared", "communit", "login", "identif", "otp", "phrase", " words", "2fa", "mfa", "senha", "heslo", "haslo", "parola", "wachtw", "encrypt", "seed", "wallet", "wifi:", "rabbitmqctl", "net use", "connect", "pdo(", "licen", "/p:", "/rp ", ":*:", "432:", ":thin:")  # fmt: skip
+# The same with an option of a program, or as what is called with a text.
+_MARKS_WITH = ((" -", ("snowsql", "psexec", "sqlcmd", "cqlsh", "rdesktop", "plink", "pscp", "mysql", "mariadb", "curl", "mongo", "redis-cli", "zip", "7z", "ldap", "smbclient", "lftp", "ipmi", "mosquitto", "sudo", "influx", "bcp", "openssl", "gpg", "ansible")), ("(\"", ("client", "search", "translator", "session", "sdk", "bot", "api")), ("('", ("client", "search", "translator", "session", "sdk", "bot", "api")))  # fmt: skip
 # What stands beside the number of a bank card, and of others whose words are short.
 _CARDS = ("://", "private", "authorization", "card", "cart", "kart", "tarj", "visa", "amex", "cvc", "cvv", "cryptog", "mullvad", "key: [", "key\": [", "cccc")  # fmt: skip
 # Keys in capitals and the digits 2 to 7, of which one in thirty has no digit.
@@ -56,7 +56,7 @@ NAME_CHARACTERS = 100
 def suspected(text: str) -> bool:
     """Return whether a text holds a mark of some secret; a text without one holds no secret."""
     lower, digit, longest = _measured(text)
-    return _marked(lower, digit) or _may_have_form(lower, digit, longest) or _may_be_coded(text, longest)
+    return _marked(lower) or _may_have_form(lower, digit, longest) or _may_be_coded(text, longest) or is_likely(text)
 
 
 def _measured(text: str) -> tuple[str, bool, int]:
@@ -65,12 +65,9 @@ def _measured(text: str) -> tuple[str, bool, int]:
     return text.lower(), digit, max(map(len, text.split()), default=0)
 
 
-def _marked(lower: str, digit: bool) -> bool:
-    return (
-        any(map(lower.__contains__, _MARKS))
-        or (digit and any(map(lower.__contains__, _MARKS_OF_DIGITS)))
-        or any(sign in lower and any(map(lower.__contains__, marks)) for sign, marks in _MARKS_WITH)
-        or (not lower.isascii() and any(map(lower.__contains__, _MARKS_BEYOND)))
+def _marked(lower: str) -> bool:
+    return any(map(lower.__contains__, _MARKS)) or any(
+        sign in lower and any(map(lower.__contains__, marks)) for sign, marks in _MARKS_WITH
     )
 
 
@@ -111,21 +108,20 @@ def _redact(text: str, lower: str, digit: bool, longest: int) -> tuple[str, tupl
 
         for name, form in matches(lower):
             text = form.sub(partial(_hide, name, names), text)
-    if not _marked(lower, digit):
-        return text, tuple(names)
-    from . import secret_rules
+    given = text
+    if _marked(lower):
+        from . import rules
 
-    parts, done = [], 0
-    for start, end in secret_rules.secret_spans(text, lower):
-        parts += [text[done:start], "[redacted:password]"]
-        done = end
-    return ("".join(parts) + text[done:], (*names, "password")) if parts else (text, tuple(names))
+        for start, end in reversed(rules.secret_spans(text, lower)):
+            text = f"{text[:start]}{MARK}{text[end:]}"
+    text = without_told(text)
+    return text, tuple(names) if text == given else (*names, "password")
 
 
 def _hide(name: str, names: list[str], match: re.Match[str]) -> str:
     """Return the match with its last group, or all of it, replaced by a mark."""
     from .forms import beside_key_id, is_card
-    from .secret_values import PLACEHOLDER
+    from .values import PLACEHOLDER
 
     groups = match.re.groupindex
     secret = match[match.lastindex or 0] if not {"dash", "card"} & groups.keys() else match[0]
@@ -142,9 +138,9 @@ def _hide(name: str, names: list[str], match: re.Match[str]) -> str:
 def redact_command(text: str) -> tuple[str, tuple[str, ...]]:
     """Redact as `redact` does, and also values of a shell command's secret names: PGPASSWORD=x, --token x."""
     text, names = redact(text)
-    if not _marked(text.lower(), digit=False):
+    if not _marked(text.lower()):
         return text, names
-    from .secret_values import is_handle
+    from .values import is_handle
 
     def hide(match: re.Match[str]) -> str:
         name = (match[1] or match[2])[-NAME_CHARACTERS:]
@@ -160,8 +156,8 @@ def redact_value(name: str | None, text: str) -> tuple[str, tuple[str, ...]]:
     """Redact a text that belongs to `name`, as `NAME=text` would be redacted."""
     if name is None or not names_secret(name):
         return redact(text)
-    from .secret_rules import VALUE
-    from .secret_values import PLACEHOLDER, is_handle
+    from .rules import VALUE
+    from .values import PLACEHOLDER, is_handle
 
     is_secret = re.fullmatch(VALUE, text) and not PLACEHOLDER.match(text) and not is_handle(name, text)
     return _hidden(text) if is_secret else redact(text)
@@ -173,7 +169,7 @@ def redact_fields(value: Any) -> tuple[Any, tuple[str, ...]]:
     Numbers and truth values stay. Returns the value, or a copy, and what was found, each once.
     """
     texts: list[str] = []
-    if not _named(value, texts) and not suspected("\n".join(texts)):
+    if not _named(value, texts) and not any(map(suspected, texts)):
         return value, ()
     names: dict[str, None] = {}
     return _clean(value, names, hidden=False), tuple(names)
@@ -202,7 +198,7 @@ def _clean(value: Any, secrets: dict[str, None], *, hidden: bool) -> Any:
         return [_clean(item, secrets, hidden=hidden) for item in value]
     if not isinstance(value, dict):
         return value
-    from .secret_values import holds_secret
+    from .values import holds_secret
 
     # {"name": "DB_PASSWORD", "value": "..."}: a field written as two.
     called = value.get("name", value.get("key")) if "value" in value else None

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from urllib.parse import unquote
 
-from . import secret_values as looks
-from .secrets import NAME_CHARACTERS, names_secret
+from . import NAME_CHARACTERS, names_secret
+from . import values as looks
 
 # Vendors' tokens: name, prefixes, and the alphabet and least number of the characters that follow.
 _ALPHABETS = {"h": "0-9a-f", "x": "0-9A-Fa-f", "u": "A-Z0-9", "l": "a-z0-9", "w": "A-Za-z0-9", "b": "A-Za-z0-9_-", "d": "A-Za-z0-9._=-", "s": "A-Za-z0-9+/=_~%-"}  # fmt: skip
@@ -194,13 +194,6 @@ def _named(match: re.Match[str]) -> bool:
     return likely and not looks.is_placeholder(value)
 
 
-def _app_password(match: re.Match[str]) -> bool:
-    before, value = match[0][: match.start("value") - match.start()], match["value"]
-    likely = len(value) > 16 or re.search(r"[:=\"'`]\s?$", before) is not None
-    # In words of four letters no three consonants follow each other.
-    return likely and bool(re.search(r"(?i)pass|kennw|contras|has[łl]o", before) and re.search("[^aeiouy -]{3}", value))
-
-
 def is_seed(match: re.Match[str]) -> bool:
     """Return whether words of small letters are those of a wallet: no sentence, and beside a word for one."""
     words = re.findall(r"[^\W\d_]+", match["value"])
@@ -220,48 +213,25 @@ GIVEN: tuple[tuple[tuple[str, ...], str, Callable[[re.Match[str]], bool]], ...] 
     (("password(", "passphrase(", "secret(", "token(", "key(", "pwd("), r"(?i)(?:set|with|use|\.)_?(?:\w{0,20}(?:password|passphrase|secret)|\w{0,12}(?:token|key)|pwd)\(\s{0,3}[@bL]?(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^\s]){4,200})(?P=quote)\s{0,3}\)", lambda match: looks.is_told(match["value"])),
     (("auth", "credential", "login(", "connect", "pdo(", "mysqli"), r"(?i)\b(?:\w{0,12}basic_?auth(?:entication)?|auth\s?=\s?|\w{0,20}credentials?|login|\w{0,12}connect(?:ion)?|PDO|mysqli)\((?:\s{0,3}[@bL]?(?:[\"'][^\"'\n]{1,80}[\"']|[\w.]{1,40}),){1,2}\s{0,3}[@bL]?(?P<quote>[\"'])(?P<value>(?:(?!(?P=quote))[^\s]){4,200})(?P=quote)", lambda match: looks.is_told(match["value"])),
     (("(\"", "('"), r"(?i)\b[\w.]{0,40}(?:client|search|translator|session|sdk|bot|api|init)\w{0,20}(?:\.\w{1,20})?\((?:\s{0,3}[\"'][^\"'\n]{1,80}[\"'],\s?)?[\"'](?P<value>[\w:-]{20,200})[\"']", lambda match: looks.is_random(match["value"], least=20) and not looks.UUID.fullmatch(match["value"])),
-    # `hunter2 is the password for X`, `use hunter2 as my PIN`
-    ((" is ", " was ", " as "), r"(?i)(?<!\S)[\"'`\u201c\u2018]?(?P<value>[^\s\"'`\u201c\u201d\u2018\u2019]{4,80})[\"'`\u201d\u2019]?[ \t]+(?:is|was|as)[ \t]+(?:the|my|our|your|his|her|their|a)[ \t]+(?:[\w'-]{1,20}[ \t]+){0,2}(?:pass(?:word|phrase|code)|PIN)\b", _mixed),
-    # `密码是 X`, `パスワードは X です`: without spaces, to the next sign; it holds Latin letters or digits
-    (("密", "令牌", "口令", "验证码", "パスワード", "暗証", "비밀", "비번"), r"(?i)(?:密码|密碼|口令|密钥|令牌|pin码|验证码|パスワード|暗証番号|비밀번호|비번)(?:[^\s，。；、,;:：是为は]{0,8})?(?:是|为|為|叫|改成|改为|设为|换成|は|が|은|는|[：:=])\s{0,2}[\"'`“「『]?(?P<value>[^\s，。；、,;：「」『』“”\"'`（）()]{4,80}?)(?=です|でした|だ|に変|입니다|[\s，。；、,;「」『』“”\"'`（）()]|\.?$)", lambda match: len(re.findall("[!-~]", match["value"])) > 3 and not looks.PLACEHOLDER.match(match["value"])),
-    (("密", "口令", "パスワード", "暗証", "비밀", "비번"), r"(?:密码|密碼|口令|パスワード|暗証番号|비밀번호|비번)[^\n。]{0,30}?(?P<value>(?<![!-~])[!-\[\]-~]{6,40}(?![!-~]))", _mixed),
-    # `IDENTIFIED BY 'x'`; a line of a router; the QR code of a Wi-Fi; an address and its password
+    # `IDENTIFIED BY 'x'`; a line of a router; the QR code of a Wi-Fi
     (("identified", "password"), r"(?i)\b(?:identified(?:\s+with\s+\S{1,40})?\s+(?:by|as)|(?:with|encrypted|set|role|user)\s+(?:\S{1,60}\s+)?password(?:\s+for\s+\S{1,60})?\s{0,3}=?)\s{0,3}(?:password\()?(['\"])(?P<value>[^'\"\n]{3,100})\1", lambda match: not looks.PLACEHOLDER.match(match["value"])),
     (("communit", "secret", "key", "passw"), r"(?im)^[ \t]{0,8}(?:snmp-server community|r[ow]community|enable (?:secret|password)|username \S{1,40}(?: privilege \d+)? (?:secret|password)|(?:tacacs|radius)(?:-server)?\b.{0,60} key|crypto isakmp key|key-string|pre-shared-key|neighbor \S{1,60} password|password|auth-key|md5-key)[ \t]+(?:[05-9] )?(?P<value>[^\s\"']{4,200})(?=[ \t]*$|[ \t]+(?:r[ow]|address|encrypted|level|default|\d[\d./]*)\b)", _mixed),
     (("wifi:",), r"(?i)\bWIFI:[^\n]{0,120}?\bP:(?P<value>(?:[^;\n\\]|\\.){4,80});", lambda match: not looks.PLACEHOLDER.match(match["value"])),
-    (("@",), r"\b[\w.+-]{1,40}@[\w-]{1,40}(?:\.[\w-]{1,30}){1,4}[ \t]{0,2}[/|:][ \t]{0,2}(?P<value>(?!//)[^\s,;/|]{6,60})(?![\w/])", lambda match: looks.is_mixed(match["value"].rstrip(".!?)")) and re.search(r"[!#$%^&*+~?=]|^[^.]*[A-Z][^.]*$", match["value"].rstrip(".!?)")) is not None),
-    # `WLAN Barn, key X`, also on the next line; `user ana, password X`; a language without spaces
-    (("wi-fi", "wifi", "wlan", "ssid"), r"(?i)\b(?:ssid|wi-?fi|wlan)\b[^\n]{0,80}(?:\n[^\n]{0,60})?(?:\n|\b)[*-]? ?(?:key|schlüssel|clé|clave|chave|chiave|sleutel|klucz|pass|pw|code|password|passwort|mot de passe|contraseña|senha|wachtwoord|hasło)\b[ \t]*[:=]?[ \t]*(?P<quote>[\"\u201c\u201e'`])?(?P<value>(?(quote)[^\"\u201d\u201c'`\n]{4,40}(?=[\"\u201d\u201c'`])|[^\s\"',;]{6,40}(?=[,;.]?(?:\s|$))))", lambda match: (match["quote"] is not None and not looks.is_placeholder(match["value"])) or (looks.is_login(match["value"].rstrip(".")) and (not match["value"].rstrip(".").isalpha() or re.search(r"[:=]\s*$", match[0][: match.start("value") - match.start()]) is not None))),
-    (("user", "login", "admin", "root", "benutzer", "konto", "mail", "anydesk", "teamviewer", "usuario", "utente", "identifiant", "utilisateur", "gebruiker", "логин"), r"(?i)\b(?:root|admin|user(?:name)?|login|benutzer\w*|konto|e-?mail|anydesk|teamviewer|usuario|utente|utilisateur|identifiant|gebruiker|użytkownik|логин)\b[^\n!?]{0,45}?[,;/|\n][ \t]*(?:pass(?:wor[dt]|code)?|pw|pwd|kennwort|mdp|mot de passe|contraseña|clave|senha|wachtwoord|ww|hasło|пароль)(?:[ \t]*[:=][ \t]*|[ \t]+)[\"'`]?(?P<value>[^\s\"'`,;<>]{4,60})[\"'`]?(?=[.,;]?[ \t]*(?:\n|$))", lambda match: looks.is_login(match["value"].rstrip("."))),
     (("#define",), r"#define\s+(?P<name>\w{2,60})\s+\"(?P<value>[^\"\n]{4,100})\"", lambda match: names_secret(match["name"]) and not looks.is_placeholder(match["value"]) and not looks.REFERENCE.match(match["value"]) and match["value"].replace(" ", "").lower() not in match["name"].replace("_", "").lower()),
     ((" -t ", " -k "), r"\s-[tk] +(?P<value>[^\s\"']{24,400})", lambda match: looks.is_random(match["value"], least=24)),
-    # four groups of four letters, as mail providers make them for a program
-    (("pass", "kennw", "contras", "haslo", "hasło"), r"(?i)\b(?:apps?|application|anwendungs\w*|google|gmail|icloud|apple|yahoo|imap|smtp|mail)\b[^!?]{0,120}?[\s:=\"'`](?P<value>(?-i:[a-z]{4}([ -])(?:[a-z]{4}\2){2}[a-z]{4}|[a-z]{16}))(?![\w-]| [a-z]{4}\b)", _app_password),
-    # a key of a program, a voucher
+    # a key of a program
     (("code", "key", "voucher", "gutschein", "licen", "lizenz", "serial", "clé", "clave"), r"(?i)\b(?:code|key|schlüssel|voucher|gutschein\w*|coupon|licen[cs]e|lizenz\w*|serial|clé|clave)[\"'`*]{0,2}(?:[ \t]+(?:(?:for|of|für|von|pour|de|para|per|voor)\b[^\n.:=]{1,40}?|number|is|ist|est|es|[\w.]{1,20}(?: [\w.]{1,20}){0,2}(?=:)))?[ \t]*[:=]?[ \t]*[\"'`]?(?P<value>(?-i:(?=[A-Z-]{0,40}\d)(?:[A-Z0-9]{3,8}(?:-[A-Z0-9]{3,8}){3,7}|[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2}|(?<=gift card )[A-Z0-9]{12,20})))(?![\w-])", lambda match: not looks.PLACEHOLDER.match(match["value"])),
     # a field written as two, an element, a flag, a setting that a sentence tells
     (("value",), r"""(?i)\b(?:key|name)["']?\s?[:=]\s?["']?(?P<name>[\w.-]++)["']?,?\s+["']?value["']?\s?[:=]\s?["']?(?P<value>[^"'\s]{4,200})""", _named),
     (("</",), r"<(?:[\w:.-]{1,60}\s(?:name|key|id)=[\"'])?(?P<name>[\w:.-]++)[\"']?(?:\s[^<>]{0,100})?>(?P<value>[^<>\s]{4,200})</", _named),
     ((" -", "requirepass", "masterauth"), r"""(?<!\S)(?:--?)?(?P<name>(?<=-)[\w-]{4,60}|requirepass|masterauth)[ \t]+["']?(?P<value>[^\s"'`-][^\s"'`]{3,199})["']?""", _named),
-    # a login: `credentials: ana / X`, `log in as qa with X`
-    (("log", "cred", "zugang", "account", "anmeld", "identifiant", "acceso"), r"(?i)\b(?:log ?ins?|credentials?|creds|account|zugangsdaten|zugang|anmeldedaten|identifiants?|credenciales|acceso)\b[^\n]{0,60}?(?:\b(?:is|are|with|ist|sind|lautet|lauten|est|sont|es|son)|[:=]|->)[ \t]+(?P<pair>[\w.@+-]{2,40}[ \t]?[/:|][ \t]?(?P<value>(?!//)[^\s,;]{5,60}))", lambda match: _mixed(match) and not re.match(looks.ENTRY, match["pair"])),
-    # "user ledger pass X", "root pass X", "USER: ana PASS: X", "PASS: X" alone on its line
-    (("pass ", "pass:"), r"(?i)\b(?:root|admin|guest|user(?:name)?|login|account|benutzer|ftp|ssh|vpn)\b[^\n!?]{0,45}?\bpass:?[ \t]+(?P<value>(?=\S{0,60}\d)(?-i:(?=\S{0,60}(?:[!@#$%^&*+~?]|[A-Z]\S{0,60}[_-]|[_-]\S{0,60}[A-Z]|\d[a-z])))[^\s\"'`<>]{5,79}[^\s\"'`<>.,;)])", _mixed),
     # what an authenticator starts from, and the codes and words that stand in for it
     (("fa ", "fa_", "fa-", "otp", "authenticator", "setup key", "recovery key", "security key"), r"(?i)\b(?:(?:2fa|mfa|totp|otp|authenticator)[ _-](?:seed|secret|key|code)|(?:setup|setting-up|einrichtungs)[ -]?(?:key|schlüssel)|authenticator|2fa|totp|(?:recovery|security) key)\b[^\n]{0,60}?[\s:=]\"?(?P<value>(?-i:(?=[A-Z ]{0,40}[2-7])[A-Z2-7]{16,64}|(?:[A-Z2-7]{4} ){3,15}[A-Z2-7]{4}|(?=[a-z ]{0,70}[2-7])(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4}|(?=[A-Za-z ]{0,60}\d)(?=[a-z\d ]{0,60}[A-Z])(?:[A-Za-z\d]{4} ){5,15}[A-Za-z\d]{2,4}))(?!\w)", lambda match: not looks.PLACEHOLDER.match(match["value"])),
     (("phrase", "mnemonic", "words", "seed", "semilla", "wallet", "ledger", "trezor", "wörter", "frase", "parole", "palavras", "woorden", "słow", "слов"), r"(?<![\w-])(?P<value>(?:1[.):|]? {0,2})?(?!(?:secret|seed|phrase|words|wallet|recovery|backup|order|mnemonic|wörter)\b)[^\W\d_A-Z]{3,8}(?:[ ,;\n|]{1,6}(?:\d\d?(?:[\u2013-]\d\d?)?[.):]?[ |]{0,4})?(?!(?:secret|seed|phrase|words|wallet|recovery|backup|order|mnemonic|wörter)\b)[^\W\d_A-Z]{3,8}){11,23})(?![\w-])", is_seed),
-    # who asks a question whose answer is a password
-    (("answer", "question", "maiden", "first pet", "sicherheitsfrage", "réponse", "respuesta", "risposta"), r"(?i)\b(?:(?:secret|security) answer|answer to (?:the|my|our) (?:secret|security) question|(?:secret|security) questions?\b[^.\n]{0,60}?|maiden name|first pet|sicherheitsfrage\b[^.\n]{0,60}?|réponse secrète|respuesta secreta|risposta segreta)\b[^.\n:=\u2192]{0,40}?(?:\bis|\bwas|:|\u2192|=|\best|\bist|\bes|\bè)\s{1,3}(?:I (?:gave|said|put|wrote) )?[\"'\u201c\u201e]?(?P<value>(?-i:[A-ZÄÖÜ])\w{3,30}(?: \w{2,20}){0,3})(?=[\"'\u201d\u201c]?(?:[.,;!)]|[ \t]*(?:\n|$)))", lambda match: re.search("(?i)question|secur|secret|frage|secr|segret", match.string) is not None),
-    # what is written into a file of passwords, or is quoted as what was agreed on
+    # what is written into a file of passwords
     (("echo", "printf"), r"(?i)\b(?:echo|printf) (?:-\w+ )?(?P<quote>[\"'])?(?P<value>(?(quote)[^\"'\n]{6,200}|[^\s\"'<>|$]{6,200}))[\"']? *(?:>{1,2} *\S*(?:pass|secret|token|key|cred)|\| *(?:docker secret|kubectl|gh secret|wrangler|vault|flyctl|fly secrets))\S*", lambda match: not looks.is_placeholder(match["value"])),
-    (("(p", "(k", "(m", "(c", "(s", "(w"), r"(?i)(?<!\S)(?P<value>\S{6,60}) \((?:the )?(?:password|passwort|pw|kennwort|passphrase|mot de passe|mdp|contraseña|senha|wachtwoord|hasło|clave)\)", lambda match: looks.look(match["value"]) > 0),
-    (("sentence", "phrase", "words", "satz", "frase"), r"(?i)\b(?:sentence|phrase|words|satz|frase)\b[^\"\u201c\u201e\u00ab\n]{0,30}\b(?:agreed|secret|unlocks?|opens?|decrypts?|vereinbart\w*|ausgemacht|convenu\w*|acordad\w|concordat\w)\b[^\"\u201c\u201e\u00ab\n]{0,30}[\"\u201c\u201e\u00ab] ?(?P<value>[^\"\u201c\u201d\u00bb\n]{8,120}?) ?[\"\u201c\u201d\u00bb]", lambda match: len(match["value"].split()) > 2),
-    # how a dial is turned
-    (("left", "right"), r"(?i)\b(?:left|right|past it|back)\b[^.\n\d]{0,30}?\bto (?P<value>(?:\d{1,2}|(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w{3,5})?|\w{3,5}teen|ten|eleven|twelve))\b)", lambda match: re.search("(?i)safe|vault|combination|\\bdial", match.string) is not None),
-    (("left", "right", "links", "rechts"), r"(?i)(?P<value>\b\d{1,2},? (?:right|left|rechts|links)\b(?:,?(?: then| and| dann)? \d{1,2},? (?:right|left|rechts|links)\b){1,4})", lambda match: re.search("(?i)safe|lock|vault|combination|tresor|schlo", match.string) is not None),
     # files that clients read: .netrc, .pgpass; Oracle's short form of a login
     (("machine ", "default "), r"\b(?:machine[ \t]+\S{1,200}|default(?=\s+login))\s+(?:(?:login|account|port)\s+\S{1,200}\s+){0,3}password\s+(?P<value>\S{3,200})", lambda match: not looks.PLACEHOLDER.match(match["value"])),
-    (("voucher", "gutschein", "gift"), r"(?i)\b(?:voucher|gutschein\w*|gift card|guthaben\w*)\b[^\n]{0,40}?[ :](?P<value>(?-i:(?=[A-Z-]{0,12}\d)(?:[A-Z0-9]{4,6}-[A-Z0-9]{4,6}|[A-Z0-9]{12,20})))(?![\w-])", lambda match: not looks.PLACEHOLDER.match(match["value"])),
     ((":*:", "432:"), r"(?m)(?:^|[\s`'\"])(?:[\w.*-]{1,100}):(?:\*|\d{4,5}):[A-Za-z_*][\w*-]{0,59}:[A-Za-z_*][\w*-]{0,59}:(?P<value>(?!\[redacted)[^\s:`'\"]{4,200})", lambda match: not looks.PLACEHOLDER.match(match["value"])),
     (("oracle:",), r"(?i)\bjdbc:oracle:\w+:[^\s/@]{1,60}/(?P<value>[^\s@]{1,100})@", lambda match: not looks.PLACEHOLDER.match(match["value"])),
 )  # fmt: skip
