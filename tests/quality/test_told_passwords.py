@@ -46,9 +46,7 @@ def test_what_another_author_tells_is_found_whatever_its_words(held_back, capsys
     recall, false = figures(rows)
     harmless = sum(not row["secrets"] for row in rows)
     with capsys.disabled():
-        print(
-            f"\nanother author, {'held back' if held_back else 'tuning'}: recall {recall:.3f}, false {len(false)} of {harmless}"
-        )
+        print(f"\nanother author: recall {recall:.3f}, false {len(false)} of {harmless}")  # noqa: T201
     assert len(rows) > 150
     assert recall >= 0.75
     assert len(false) <= 0.05 * harmless, false
