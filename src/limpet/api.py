@@ -142,9 +142,9 @@ class Limpet(EveryDay):
         Raises NotFound for a number that is not there, BadInput when nothing says which lines.
 
         >>> from limpet.features import usefulness
-        >>> usefulness.note_action(memory, "friday", "asked", "the code is 4711")
-        >>> [line.what for line in memory.drop_from_journal(match="4711").lines]
-        ['the code is 4711']
+        >>> usefulness.note_action(memory, "friday", "asked", "please call Ines at home")
+        >>> [line.what for line in memory.drop_from_journal(match="Ines").lines]
+        ['please call Ines at home']
         """
         return journal_lines.drop(self._context, numbers, session=session, match=match, dry_run=dry_run)
 

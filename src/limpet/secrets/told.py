@@ -14,8 +14,8 @@ from zlib import crc32
 # Rows of the table; a passage with this score or more is read by the model.
 ROWS, SCALE, READ_FROM = 32_768, 16, 0.0
 # Characters of a passage, and of what stands before it that is read with it; passages of one text
-# that are read, and how often each at most.
-PASSAGE, BEFORE, MOST, ROUNDS = 500, 100, 48, 3
+# that are read, and how often at most.
+PASSAGE, BEFORE, MOST, ROUNDS = 500, 100, 48, 5
 # Log-odds from which a part is a secret, and from which a part beside one belongs to it.
 SURE_FROM, BESIDE_FROM = 3.0, -1.0
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
@@ -44,7 +44,7 @@ def places(text: str) -> list[int]:
         has |= {look, f"{words[place - 1].lower() if place else ''} {look}"}
         has.add(f"{look} {words[place + 1].lower() if place + 1 < len(words) else ''}")
     has |= {f"length {min(12, len(words) // 3)}", f"odd {min(3, len(odd))}"}
-    return sorted({crc32(name.encode()) % ROWS for name in has})
+    return sorted({crc32(name.encode(errors="surrogatepass")) % ROWS for name in has})
 
 
 def _look(word: str) -> str:
@@ -90,17 +90,16 @@ def _likely(text: str) -> list[tuple[float, int, int, int]]:
 
 def without_told(text: str) -> str:
     """Return the text with a mark in the place of each secret that it tells. Raises EmbedderUnavailable."""
-    chosen = sorted(_likely(text), reverse=True)[:MOST]
-    # From the end on, so that the places of those before stay as they are.
-    for _, before, start, end in sorted(chosen, key=lambda passage: -passage[2]):
-        passage = text[before:end]
-        for _ in range(ROUNDS):  # what stands beside a secret is read anew without it
-            spans = [span for span in _told(passage) if span[1] > start - before]
-            for first, last in reversed(spans):
-                passage = passage[:first] + MARK + passage[last:]
-            if not spans:
-                break
-        text = text[:before] + passage + text[end:]
+    for _ in range(ROUNDS):  # what stands beside a secret is read anew without it
+        given = text
+        chosen = sorted(_likely(text), reverse=True)[:MOST]
+        # From the end on, so that the places of those before stay as they are.
+        for _, before, start, end in sorted(chosen, key=lambda passage: -passage[2]):
+            for first, last in reversed(_told(text[before:end])):
+                if last > start - before:
+                    text = text[: before + first] + MARK + text[before + last :]
+        if text == given:
+            break
     return text
 
 
