@@ -103,16 +103,14 @@ def without_told(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4096)  # an import reads the same texts more than once
 def _told(passage: str) -> list[tuple[int, int]]:
     """Return the spans of parts that are secrets, whole: with the parts beside them that may belong to them."""
     from ..vectors.tagger import shared
     from .values import is_none
 
-    hidden = [mark.span() for mark in _MARK.finditer(passage)]
-    tags = [
-        tag for tag in shared().odds(passage) if not any(tag[0] < last and tag[1] > first for first, last in hidden)
-    ]
+    marks = [mark.span() for mark in _MARK.finditer(passage)]
+    tags = [tag for tag in shared().odds(passage) if not any(tag[0] < last and tag[1] > first for first, last in marks)]
     runs: list[list[tuple[int, int, float]]] = []
     for tag in (tag for tag in tags if tag[2] >= BESIDE_FROM):
         if runs and runs[-1][-1][1] == tag[0]:
@@ -126,11 +124,14 @@ def _told(passage: str) -> list[tuple[int, int]]:
             first, last = sorted((place, beside))
             if sure[beside] and passage[runs[first][-1][1] : runs[last][0][0]] == " ":
                 sure[place] = True
-    return [
+    spans = [
         span
         for run, is_sure in zip(runs, sure, strict=True)
         if is_sure and (span := _trimmed(passage, run[0][0], run[-1][1])) and not is_none(passage, span[0])
     ]
+    # A text that is nothing but a value tells nobody what it is for.
+    hidden = {place for start, end in spans for place in range(start, end)}
+    return [] if all(place in hidden for place, sign in enumerate(passage) if sign.isalnum()) else spans
 
 
 def _trimmed(passage: str, start: int, end: int) -> tuple[int, int] | None:
