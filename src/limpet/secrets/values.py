@@ -62,7 +62,7 @@ def holds_secret(name: str, value: str) -> bool:
 
 
 def is_none(text: str, start: int) -> bool:
-    """Return whether the word around a place is a placeholder, code, a term, or the mark of a request."""
+    """Return whether the word around a place is a placeholder, code, a term, `name#digest`, or the mark of a request."""
     begin = max(text.rfind(sign, 0, start) for sign in " \t\n=\"'`:<>") + 1
     first = max(text.rfind(sign, 0, start) for sign in " \t\n\"'`") + 1
     word, whole = (_WHOLE.match(text, place)[0] for place in (begin, first))  # type: ignore[index]
@@ -70,8 +70,9 @@ def is_none(text: str, start: int) -> bool:
     name = named[1].replace(" ", "_") if named is not None else ""
     is_mark = named is not None and (not names_secret(name) or is_handle(named[1], word))
     is_code = is_placeholder(word) and not re.match(FILE_LINE, word)
+    is_digest = re.fullmatch(r"[^\W\d][\w./-]*#[0-9a-f]{8,}", word) is not None
     is_term = _TERM.match(word) is not None and re.match(r"[A-Za-z]\d", word) is None
-    return is_mark or is_code or is_term or text[begin - 1 : begin] == "<" or whole.startswith("arn:aws")
+    return is_mark or is_code or is_term or is_digest or text[begin - 1 : begin] == "<" or whole.startswith("arn:aws")
 
 
 def is_reference(word: str) -> bool:
