@@ -58,7 +58,9 @@ class Device:
 
     def _act(self, operation, draw):
         memory = self.memory.in_scope(SCOPES[draw(len(SCOPES))]) if draw(4) == 0 else self.memory
-        text = f"{' '.join(WORDS[draw(len(WORDS))] for _ in range(1 + draw(3)))} {self.name}{draw(10_000)}"
+        text = (
+            f"{' '.join(WORDS[draw(len(WORDS))] for _ in range(1 + draw(3)))}: {draw(10_000)} lines on the {self.name}"
+        )
         id = self.any_id(draw) if operation not in ("remember", "batch", "fact", "dated_fact") else None
         session = (None, *SESSIONS)[draw(3)]
         if operation == "remember":

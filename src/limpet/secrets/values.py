@@ -70,7 +70,7 @@ def is_none(text: str, start: int) -> bool:
     name = named[1].replace(" ", "_") if named is not None else ""
     is_mark = named is not None and (not names_secret(name) or is_handle(named[1], word))
     is_code = is_placeholder(word) and not re.match(FILE_LINE, word)
-    is_digest = re.fullmatch(r"[^\W\d][\w./-]*#[0-9a-f]{8,}", word) is not None
+    is_digest = re.search(r"#[0-9a-f]{8,}$", word) is not None
     is_term = _TERM.match(word) is not None and re.match(r"[A-Za-z]\d", word) is None
     return is_mark or is_code or is_term or is_digest or text[begin - 1 : begin] == "<" or whole.startswith("arn:aws")
 
