@@ -169,7 +169,7 @@ def test_short_sentences_that_tell_none_stay(text):
         ("Пароль от вайфая — Ромашка_77", "Ромашка_77"),
         ("Wi-Fiのパスワードは hanami-77 です", "hanami-77"),
         ("无线密码是erhu#月光2019，别拔", "月光2019"),
-        ("The pass phrase of the drive is seven herons wait behind the mill, all small.", "behind the mill"),
+        ("The pass phrase of the drive is seven herons wait behind the mill, all small.", "seven herons wait"),
         # over a line break or markup
         ("Passwort für den NAS:\n  Quark#sauer7", "Quark#sauer7"),
         ("**Password:** `Quark#sauer7`", "Quark#sauer7"),

@@ -283,12 +283,12 @@ def test_beliefs_have_their_values_over_time_and_what_speaks_against_them(page, 
 
 def test_a_session_tells_what_happened_and_its_lines_can_be_dropped(page, memory, read):
     id = memory.remember("The views are left", session="monday").id
-    usefulness.note_action(memory, "monday", "asked", "the code is 4711")
+    usefulness.note_action(memory, "monday", "asked", "please ring Ines")
     usefulness.note_exposures(memory, [(id, 9)], session="monday", client="mine", via="message")
 
     assert "monday" in read(page.get("/sessions")).text
     shown = read(page.get(f"/session?name=monday&scope={quote(memory.scope)}"))
-    assert "the code is 4711" in shown.text and "9 tokens" in shown.text and "The views are left" in shown.text
+    assert "please ring Ines" in shown.text and "9 tokens" in shown.text and "The views are left" in shown.text
     number = dict(inputs_of(shown))["number"]
     first = page.submit("/journal/drop", number=number, scope=memory.scope)
     assert "Drop 1 line" in read(first).text and memory.journal(session="monday")

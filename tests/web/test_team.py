@@ -174,7 +174,7 @@ def leaving(tmp_path):
     made = Team(tmp_path / "memory.db")
     with made.memory as memory:
         everywhere = memory.in_scope("global")
-        text = "The badge of the north gate opens with the word zanzibarquartz"
+        text = "The floor of the north gate is laid in grey zanzibarquartz"
         made.ids |= {
             "secret": memory.remember(text).id,
             "quoting here": memory.remember(f"Ben noted: {text}").id,
