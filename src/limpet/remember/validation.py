@@ -220,7 +220,7 @@ def clean_text(key: str | None, content: Any) -> tuple[str, tuple[str, ...]]:
 
 def no_secret(what: str, name: str | None) -> None:
     """Check that a name holds no secret: hidden, it would name something else. Raises BadInput."""
-    if name and (names := redact(name)[1]):
+    if name and (names := redact(name, sentences=False)[1]):
         raise BadInput(f"{what} holds a secret ({', '.join(names)}), which is not stored", hint="give it another name")
 
 

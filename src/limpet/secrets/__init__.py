@@ -86,13 +86,14 @@ def is_bare(given: str, redacted: str) -> bool:
     return len(given.split()) == 1 and re.fullmatch(_MARK, redacted.strip()) is not None
 
 
-def redact(text: str) -> tuple[str, tuple[str, ...]]:
+def redact(text: str, *, sentences: bool = True) -> tuple[str, tuple[str, ...]]:
     """Return the text with every secret replaced by `[redacted:NAME]`, and the names, each once, in table order.
 
-    What is written as base64 or with escapes is decoded once.
+    What is written as base64 or with escapes is decoded once. `sentences`: also what the words around it tell; else by
+    form alone, for names that would be refused.
     """
     lower, digit, longest = _measured(text)
-    redacted, names = _redact(text, lower, digit, longest)
+    redacted, names = _redact(text, lower, digit, longest, sentences=sentences)
     if not _may_be_coded(text, longest):
         return redacted, names
     from .forms import decoded
@@ -101,7 +102,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
     return redacted, tuple(dict.fromkeys(names + more)) if more else names
 
 
-def _redact(text: str, lower: str, digit: bool, longest: int) -> tuple[str, tuple[str, ...]]:
+def _redact(text: str, lower: str, digit: bool, longest: int, *, sentences: bool = True) -> tuple[str, tuple[str, ...]]:
     names: list[str] = []
     if _may_have_form(lower, digit, longest):
         from .forms import matches
@@ -114,7 +115,7 @@ def _redact(text: str, lower: str, digit: bool, longest: int) -> tuple[str, tupl
 
         for start, end in reversed(rules.secret_spans(text, lower)):
             text = f"{text[:start]}{MARK}{text[end:]}"
-    text = without_told(text)
+    text = without_told(text) if sentences else text
     return text, tuple(names) if text == given else (*names, "password")
 
 
