@@ -69,7 +69,6 @@ class Tagger:
                 at = text.find(secret, at + 1)
         parts, ids = split(text, self.pieces)
         inside = [float(any(start < last and end > first for first, last in spans)) for start, end in parts]
-        # A sign at the end of a secret is told from one behind it by nobody.
         return [
             ([self.numbers[i] for i, _ in ids[a:b]], [inside[p] for _, p in ids[a:b]], [p for _, p in ids[a:b]])
             for a, b in windows(len(ids))

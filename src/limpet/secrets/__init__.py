@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache, partial
 
-from .told import MARK, is_likely, without_told
+from .told import MARK, MARKS, is_likely, without_told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _ARGUMENT = r"""(?<![\w.-])(?:--([\w.-]++)(?:=|\s{1,3})|([\w.-]++)=)["']?((?![-<
 _ESCAPES = ("%", "\\u00", "\\x", "&#")
 # Text in the place of a secret: hidden before, or to be filled in from elsewhere.
 _NO_SECRET = r"\s*|\[redacted:[a-z0-9-]+\]|\*+|<[^<>]*>|\$?\{\{?[^{}]*\}\}?"
-_MARK = r"\[redacted:[a-z0-9-]+\]"
 # A vendor's form filled with what no vendor makes: ghp_xxxxxxxx. What a key's lines hold and the marks around them do not.
 _FILLED = r"(?i:(?<![a-z])your[-_]|x{8}|(.)\1{9})"
 _KEY_LINE = r"(?![A-Z]{9}|[a-z]{9})[A-Za-z0-9+/=]{9}"
@@ -83,7 +82,7 @@ def _may_have_form(lower: str, digit: bool, longest: int) -> bool:
 
 def is_bare(given: str, redacted: str) -> bool:
     """Return whether a text was one word and all of it a secret: no word beside it says what it is for."""
-    return len(given.split()) == 1 and re.fullmatch(_MARK, redacted.strip()) is not None
+    return len(given.split()) == 1 and MARKS.fullmatch(redacted.strip()) is not None
 
 
 def redact(text: str, *, sentences: bool = True) -> tuple[str, tuple[str, ...]]:
@@ -98,7 +97,7 @@ def redact(text: str, *, sentences: bool = True) -> tuple[str, tuple[str, ...]]:
         return redacted, names
     from .forms import decoded
 
-    redacted, more = decoded(redacted, lambda plain: _redact(plain, *_measured(plain)))
+    redacted, more = decoded(redacted, lambda plain: _redact(plain, *_measured(plain), sentences=sentences))
     return redacted, tuple(dict.fromkeys(names + more)) if more else names
 
 
@@ -115,7 +114,8 @@ def _redact(text: str, lower: str, digit: bool, longest: int, *, sentences: bool
 
         for start, end in reversed(rules.secret_spans(text, lower)):
             text = f"{text[:start]}{MARK}{text[end:]}"
-    text = without_told(text) if sentences else text
+    if sentences:
+        text = without_told(text)
     return text, tuple(names) if text == given else (*names, "password")
 
 

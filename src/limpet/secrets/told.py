@@ -21,7 +21,7 @@ SURE_FROM, BESIDE_FROM = 3.0, -1.0
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _SMALL, _LARGE, _DIGITS, _SIGN = map(re.compile, ("[^\\W\\d_A-Z]+", "[A-Z]+", r"\d+", r"[^\w]|_"))
 MARK = "[redacted:password]"
-_MARK = re.compile(r"\[redacted:[a-z0-9-]+\]")
+MARKS = re.compile(r"\[redacted:[a-z0-9-]+\]")
 # What may stand at either end of a secret without belonging to it.
 _ENDS = ".,;:?\"'`()[]{}<>\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb\u300c\u300d\u2026|*_="
 
@@ -109,7 +109,7 @@ def _told(passage: str) -> list[tuple[int, int]]:
     from ..vectors.tagger import shared
     from .values import is_none
 
-    marks = [mark.span() for mark in _MARK.finditer(passage)]
+    marks = [mark.span() for mark in MARKS.finditer(passage)]
     tags = [tag for tag in shared().odds(passage) if not any(tag[0] < last and tag[1] > first for first, last in marks)]
     runs: list[list[tuple[int, int, float]]] = []
     for tag in (tag for tag in tags if tag[2] >= BESIDE_FROM):
