@@ -132,15 +132,18 @@ def answered(monkeypatch, text):
 def test_each_client_s_turns_are_episodes_of_their_session_and_project(client, machine, memory):
     machine.add(client, "billing")
     report = starting.run(memory)
-    assert (report.new, report.rejected) == (9, [])
+    assert (report.new, report.rejected) == (12, [])
     found = held(memory)
     assert {item.scope for item in found} == {"project:shop"}
     assert {item.kind for item in found} == {"episode"}
     assert len({item.session for item in found}) == 1
     assert said(memory) == sorted(turns_of("billing"))
-    failed = [item for item in found if item.speaker == "tool"]
-    assert len(failed) == 3 and {item.origin for item in failed} == {"tool"}
-    assert "assertion failed in worker.py" in failed[0].content
+    tools = [item for item in found if item.speaker == "tool"]
+    failed = [item.content for item in tools if "failed:" in item.content]
+    assert len(failed) == 3 and {item.origin for item in tools} == {"tool"}
+    assert "assertion failed in worker.py" in failed[0]
+    worked = sorted(item.content for item in tools if item.content not in failed)
+    assert [content.partition("` ")[0] for content in worked] == [f"`make check{number}" for number in range(3)]
 
 
 def test_a_whole_machine_is_read_once_whatever_copies_there_are(machine, memory, tmp_path):
@@ -275,7 +278,7 @@ def test_a_folder_that_is_gone_lends_its_turns_to_no_other(machine, memory):
     report = starting.run(memory)
     assert (report.new, held(memory)) == (0, [])
     assert any("folders that are gone" in why for why in report.notes)
-    assert starting.run(memory.in_scope("project:old"), by_folder=False).new == 9
+    assert starting.run(memory.in_scope("project:old"), by_folder=False).new == 12
     assert {item.scope for item in held(memory)} == {"project:old"}
 
 
@@ -283,10 +286,10 @@ def test_since_and_only_choose(machine, memory):
     machine.add("claude", "old", days=60)
     machine.add("claude", "new", days=2)
     machine.add("codex", "other", days=2)
-    assert starting.run(memory, only=["claude"], since="30 days ago").new == 9
+    assert starting.run(memory, only=["claude"], since="30 days ago").new == 12
     assert said(memory) == sorted(turns_of("new"))
-    assert starting.run(memory, only=["claude"]).new == 9
-    assert starting.run(memory).new == 9
+    assert starting.run(memory, only=["claude"]).new == 12
+    assert starting.run(memory).new == 12
     with pytest.raises(BadInput, match="unknown client"):
         starting.run(memory, only=["clippy"])
 
@@ -307,11 +310,11 @@ def test_it_says_what_there_is_asks_once_and_does_nothing_unless_told_to(machine
 
     answered(monkeypatch, "y\n")
     assert main(["start"]) == 0
-    assert "new 18" in capsys.readouterr().out
+    assert "new 24" in capsys.readouterr().out
     machine.add("gemini", "third")
     answered(monkeypatch, "")
     assert main(["start", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["new"] == 9
+    assert json.loads(capsys.readouterr().out)["new"] == 12
 
 
 def test_one_undo_takes_all_of_it_out_of_every_project(machine, memory):
@@ -320,7 +323,7 @@ def test_one_undo_takes_all_of_it_out_of_every_project(machine, memory):
         machine.add(client, f"tag{number}", project=("shop", "api")[number % 2])
     (machine.home / "src" / "shop" / "CLAUDE.md").write_text("- Use pnpm, never npm.\n")
     report = starting.run(memory)
-    assert report.new == 6 * 9 + 1
+    assert report.new == 6 * 12 + 1
     assert memory.log(limit=1)[0].verb == "start"
 
     memory.in_scope("project:elsewhere").undo()
@@ -412,5 +415,29 @@ def test_a_long_transcript_is_held_in_parts(machine, memory, monkeypatch):
     monkeypatch.setattr("limpet.features.starting.reading.PART", 10)
     for client in ("claude", "codex", "copilot", "cursor"):
         machine.add(client, f"long-{client}", made=steps(f"long-{client}", 40))
-    assert starting.run(memory).new == 4 * 120
+    assert starting.run(memory).new == 4 * 160
     assert len(said(memory)) == len(set(said(memory))) == 320
+
+
+def test_commands_and_errors_of_a_history_are_asked_for(machine, memory, capsys, monkeypatch):
+    made = [
+        ("user", "the mails of the shop do not go out"),
+        ("run", "docker logs mailer", 'up\nERROR: prepared statement "s_4" already exists (SQLSTATE 42P05)\n', False),
+        ("run", "cat mail.toml", "pool = 1", False),
+        ("agent", "The pool hands connections around. Statements must not be prepared by name behind it."),
+        ("run", "go test ./mail/...", "ok", False),
+        ("run", "go test ./mail/...", "ok", False),
+        ("agent", "Fixed, the tests of the mailer pass."),
+    ]
+    machine.add("claude", "mails", made=made)
+    starting.run(memory)
+    memory.work()
+    monkeypatch.chdir(machine.folder("shop"))
+    seen = 'panic: claim: ERROR: prepared statement "s_9" already exists (SQLSTATE 42P05)\n\tat main.go:7'
+    assert main(["recall", seen, "--for", "error", "--json"]) == 0
+    (item,) = json.loads(capsys.readouterr().out)["items"]
+    assert item["content"].startswith("`docker logs mailer` showed:") and "cat mail.toml" not in item["content"]
+    said = [each["content"] for each in item["said_after"]]
+    assert said == [f"[web] {made[3][1]}", f"[web] {made[6][1]}"], "what an agent says after a log rests on the log"
+    assert main(["recall", "run the tests of the mailer", "--for", "how", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["command"] == "go test ./mail/..."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,9 @@ from ..recall.candidates import Candidates, find_candidates
 from ..recall.lookup import marked
 from ..recall.newer import SOLVES, solutions
 from ..recall.score import by_signals
-from ..recall.service import planned
+from ..recall.service import planned, recall
 from ..remember.validation import check_limit
-from .organize.lessons import error_line
+from .organize.lessons import tells_error
 
 if TYPE_CHECKING:
     from ..context import Context, Time
@@ -33,31 +33,62 @@ if TYPE_CHECKING:
     from ..recall.plan import Plan
     from ..store import Store
 
-# The share of an error's words, each by how rare it is in the store, that one line has to have to tell the same error;
-# and of a question's words that are found in a command or in what was asked before it.
+# The share of a clause's words that another has to have to tell the same, those of an error by how rare they are in the
+# store; and of a question's words that are found in a command or in what was asked before it.
 SAME, ASKED_FOR = 0.8, 0.5
-# That share for a line all of whose words are in the error that is asked about: it stands without what is around it.
-PART = 0.4
-# Words of an error that are left without what varies, at least: "HTTP 404" is told by its number.
+# The share of an error's worth that a turn has to say.
+PART = 0.25
+# Words of a clause without what varies, at least: "HTTP 404" is told by its number.
 WORDS = 3
+# The weight of what stands beside the lines that tell an error.
+BESIDE_IT = 0.5
+# Lines that are read of an error, and of a turn.
+LINES = 60
 # Turns on either side of an error in which its session may tell the problem.
 BESIDE = 3
-# Characters of an error, and of a statement that came after it.
-CHARACTERS, SHOWN = 400, 300
+# Statements after an error that are shown, and the last one; speakers of what nobody says.
+NEXT, OTHERS = 4, ("tool", "pasted")
+# Characters of an error that is asked about, and of a statement that came after it.
+CHARACTERS, SHOWN = 800, 300
 NOT_SEEN, NOT_DONE = "This error is in no memory here.", "No command that worked here is known for that."
-# What varies between two occurrences of an error: the folders of a path, an address or hash, a number with its unit.
+# The score from which a command that worked in an earlier session answers.
+ANSWERS_FROM = 6.0
+# How a turn of a tool says, after the command, that it worked, or showed errors without failing itself.
+WORKED, SHOWED = "worked.", "showed:"
+_COMMAND = re.compile(r"`(.+?)` (?:worked\.|showed:)", re.DOTALL)
+# What varies between two occurrences of an error: a path, an address or hash, a number or time with its unit.
 _VARIES = re.compile(
-    r"(?:[a-z]:)?(?:[\w.~@+-]*[/\\])+|\b0x[0-9a-f]+\b"
-    r"|\b(?=[\w-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b|\b\d+(?:[.,:_-]\d+)*[a-z]{0,2}\b",
+    r"(?:[a-z]:)?[\w.~@+-]*[/\\][\w.~@+/\\-]*|\b0x[0-9a-f]+\b"
+    r"|\b(?=[\w-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b|\b\d+(?:[.,:_T-]\d+)*[a-z]{0,2}\b",
     re.IGNORECASE,
 )
+# What parts a line of an output into clauses.
+_PARTS = re.compile(r":\s|\s\|\s|[;→{}]|\":\"|\",\"|\s{2,}|\s-\s")
 
 
-def message(text: str) -> tuple[str, list[str]]:
-    """Return what stays the same of an error, or of a trace or output that ends with it; and what was taken out."""
-    line = (error_line(text[-20_000:]) if "\n" in text.strip() else "") or " ".join(text.split())[:CHARACTERS]
-    same = _VARIES.sub(" ", line)
-    return (same, _VARIES.findall(line)) if len(re.findall(r"\w+", same)) >= WORDS else (line, [])
+# A line of a trace that tells a place in code, not what went wrong.
+_FRAME = re.compile(r'\s*(?:at\s|File "|❯|#\d+\s|\d+:\s|goroutine\s|Traceback\b)')
+
+
+def clauses(text: str) -> dict[str, float]:
+    """Return the clauses of an error, a trace or an output, without what varies, with their weights: those of lines
+    that say what went wrong weigh double."""
+    found: dict[str, float] = {}
+    for line in [line for line in text.splitlines() if line.strip() and not _FRAME.match(line)][:LINES]:
+        for part in _parts(line):
+            found.setdefault(part, 1.0 if tells_error(line) else BESIDE_IT)
+    return found or {" ".join(text.split())[:CHARACTERS]: 1.0}
+
+
+def _parts(line: str) -> list[str]:
+    """Return the clauses of a line; what is too short alone stands with the next."""
+    parts, held = [], ""
+    for part in _PARTS.split(line):
+        held = " ".join([held, *_VARIES.sub(" ", part).split()])
+        if len({*re.findall(r"\w+", held.lower())}) >= WORDS:
+            parts.append(held.strip())
+            held = ""
+    return parts if " " not in held.strip() else [*parts, held.strip()]
 
 
 def errors(
@@ -67,23 +98,23 @@ def errors(
     """Return where an error occurred, one item a session: with what solved it, else what was said next and last.
     `chosen`: of `Context.filter`."""
     where = context.filter(**chosen, known_at=context.time(known_at))
-    said, varied = message(query)
+    said = clauses(query[-20_000:])
+    varied = _VARIES.findall(query)[:LINES]
     plan = planned(
-        context, said, where, as_of, k=k, deadline_ms=deadline_ms, budget_tokens=budget_tokens, lexical_only=True,
-        shape="one",
+        context, "\n".join(said)[:CHARACTERS], where, as_of, k=k, deadline_ms=deadline_ms,
+        budget_tokens=budget_tokens, lexical_only=True, shape="one",
     )  # fmt: skip
     store = context.store
     with store.snapshot(plan.deadline):
         candidates = find_candidates(store, None, plan)
         ranking = by_signals(candidates, plan.now)
-        near = [i for i in ranking.order if candidates.features["coverage"][i] >= PART]
-        told, best = dict(zip(near, candidates.memories(store, near), strict=True)), dict[tuple[str, str], int]()
+        told = dict(zip(ranking.order, candidates.memories(store, ranking.order), strict=True))
+        best, alike = dict[tuple[str, str], int](), _Alike(store, candidates, said)
         for i, memory in told.items():
-            lines = [line for line in memory.content[: CHARACTERS * 50].splitlines() if line.strip()]
-            share = _share(store, candidates, said, lines)
             # The same port or file tells between two occurrences.
             as_it_was = sum(part in memory.content for part in varied) / (len(varied) or 1)
-            ranking.scores[i] = share + as_it_was / 10 if share >= SAME else 0.0
+            share = alike.share(memory.content[: CHARACTERS * 50])
+            ranking.scores[i] = share + as_it_was / 10 if share else 0.0
         for i in sorted(told, key=lambda i: (-ranking.scores[i], -told[i].valid_from_us)):
             if ranking.scores[i]:
                 best.setdefault((told[i].scope, told[i].session or told[i].id), i)
@@ -99,42 +130,63 @@ def errors(
     )  # fmt: skip
 
 
-def _share(store: Store, candidates: Candidates, query: str, lines: Sequence[str]) -> float:
-    """Return the share of the query's words that the best of some lines has, 0 to 1; also 1 for a line that is as a
-    whole in the query."""
-    own = store.search.tokenizer.counts(query).keys()  # without the parts of names in mixed case
-    stems = {stem: worth for stem, worth in candidates.stems.items() if stem in own}
-    whole = sum(stems.values()) + candidates.absent
-    terms = [((stem, *candidates.forms.get(stem, ())), worth) for stem, worth in stems.items()]
-    best = 0.0
-    for words in store.search.stems([_VARIES.sub(" ", line) for line in lines]).values():
-        share = sum(worth for same, worth in terms if any(map(words.__contains__, same))) / (whole or 1.0)
-        best = max(best, 1.0 if share >= PART and len(words) >= WORDS and words <= own else share)
-    return best
+class _Alike:
+    """How much of an error's clauses others say."""
+
+    def __init__(self, store: Store, candidates: Candidates, said: Mapping[str, float]) -> None:
+        self._search, self._forms = store.search, candidates.forms
+        clauses = [words.keys() for words in map(self._search.tokenizer.counts, said)]
+        own = set().union(*clauses)
+        unknown = own - candidates.stems.keys()
+        worth = dict.fromkeys(unknown, candidates.absent / (len(unknown) or 1)) | dict(candidates.stems)
+        weighed = zip(clauses, said.values(), strict=True)
+        self._clauses = [{word: weight * worth[word] for word in words} for words, weight in weighed]
+        self._whole = sum(sum(words.values()) for words in self._clauses) or 1.0
+
+    def share(self, text: str) -> float:
+        """Return the worth of what a text says of the error's clauses, as a share of all."""
+        lines = [line for line in text.splitlines() if line.strip()][:LINES]
+        parts = {part for line in lines for part in (*_parts(line), " ".join(_VARIES.sub(" ", line).split()))}
+        best = [0.0] * len(self._clauses)
+        for words in self._search.stems(parts).values():
+            for place, clause in enumerate(self._clauses):
+                both = [word for word in clause if any(map(words.__contains__, (word, *self._forms.get(word, ()))))]
+                has = sum(clause[word] for word in both)
+                is_part = len(words) >= WORDS and len(both) >= SAME * len(words)
+                if is_part or has >= SAME * sum(clause.values()):
+                    best[place] = max(best[place], has)
+        share = sum(best) / self._whole
+        return share if share >= PART else 0.0
 
 
 def _end(store: Store, plan: Plan, memory: Memory, same: set[str]) -> tuple[Memory | None, tuple[tuple[str, str], ...]]:
-    """Return what solved the problem of a turn with an error, if its session says so near it; else id and text of what
-    its own people said next, and last. `same`: the ids of all turns with the error."""
+    """Return what solved the problem of a turn with an error, if its session says so near it; and id and text of what
+    was said next, and last. `same`: the ids of all turns with the error."""
     is_turn = memory.session is not None and memory.kind == "episode"
     turns = store.sessions.memories(memory.scope, memory.session or "") if is_turn else []
     place_of = {turn.id: place for place, turn in enumerate(turns)}
     places = [place for id, place in place_of.items() if id in same]
     if not places:
         return None, ()
-    near = turns[max(0, places[0] - BESIDE) : places[-1] + BESIDE + 1]
+    # Who tells of an error again tells how it ended; a tool shows it.
+    shown = [place for place in places if is_unconfirmed(turns[place].origin, turns[place].trust)] or places
+    near = turns[max(0, shown[0] - BESIDE) : shown[-1] + BESIDE + 1]
     ids = {parse_id(turn.id): place_of[turn.id] for turn in near}
     solved = solutions(store, plan, [(SOLVES, id, b"") for id in ids])
     cures = {
-        min(abs(ids[id] - place) for place in places): cure
+        min(abs(ids[id] - place) for place in shown): cure
         for id, cure in solved.items()
-        if place_of.get(cure.id, -1) > places[0]
+        if place_of.get(cure.id, -1) > shown[0]
     }
-    if cures:
-        return cures[min(cures)], ()
-    said = [turn for turn in turns[places[-1] + 1 :] if not is_unconfirmed(turn.origin, turn.trust)]
-    ends = (*said[:1], *said[1:][-1:])
-    return None, tuple((turn.id, " ".join(turn.content.split())[:SHOWN]) for turn in ends)
+    said = [turn for turn in turns[shown[-1] + 1 :] if turn.speaker not in OTHERS]
+    after = tuple((turn.id, _marked(turn)) for turn in (*said[:NEXT], *said[NEXT:][-1:]))
+    return cures[min(cures)] if cures else None, after
+
+
+def _marked(turn: Memory) -> str:
+    """Return the beginning of a turn, with its origin where it rests on what was read outside."""
+    origin = f"[{turn.origin}] " if is_unconfirmed(turn.origin, turn.trust) else ""
+    return origin + " ".join(turn.content.split())[:SHOWN]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,10 +200,28 @@ class Worked(JsonForm):
     at = Instant("at_us")
 
 
-def commands(context: Context, question: str, *, k: int) -> list[Worked]:
-    """Return the commands that worked here, by the journal of this scope, when what a question says was asked for, or
-    that have its words themselves; those first that are seldom run for anything else."""
+def commands(context: Context, question: str, *, k: int, lexical_only: bool = False) -> list[Worked]:
+    """Return the commands that worked here for what a question asks: by the journal of this scope, and by what is kept
+    of earlier sessions."""
     check_limit(k)
+    known = {worked.command: (share, worked) for share, worked in _journaled(context, question)}
+    answer = recall(
+        context, question, context.filter("episode", speaker="tool"), as_of=None, without=(), trace=False,
+        explain=False, thorough=False, k=4 * k, deadline_ms=None, budget_tokens=None, lexical_only=lexical_only,
+        shape="one",
+    )  # fmt: skip
+    turns = [(item, match[1]) for item in answer.items if (match := _COMMAND.match(item.content))]
+    for place, (item, command) in enumerate(turns if turns and turns[0][0].score >= ANSWERS_FROM else (), start=1):
+        share, worked = known.get(command, (0.0, Worked(command=command, at_us=0, worked=0, failed_since=0)))
+        last = max(worked.at_us, item.valid_from_us)
+        known[command] = share + 1 / place, replace(worked, at_us=last, worked=worked.worked + 1)
+    best = sorted(known.values(), key=lambda pair: (-pair[0], -pair[1].at_us))
+    return [worked for _, worked in best[:k]]
+
+
+def _journaled(context: Context, question: str) -> Iterator[tuple[float, Worked]]:
+    """Yield commands of the journal that have the question's words, or were run when what it says was asked for, with
+    the share of the words; more for those that are seldom run for anything else."""
     counts, journal = context.store.search.tokenizer.counts, context.store.journal
     has_read = cache(lambda session: bool(journal.outside_reads(context.scope, session, 0)))
     asked, runs = dict[str, tuple[int, str]](), dict[str, list[tuple[int, int, str, bool]]]()
@@ -168,7 +238,6 @@ def commands(context: Context, question: str, *, k: int) -> list[Worked]:
     words = {text: counts(text).keys() for text in {*runs, *(run[2] for each in runs.values() for run in each)}}
     frequency = Counter(word for each in words.values() for word in each)
     worth = {word: 1 / (1 + frequency[word]) for word in counts(question)}
-    found = []
 
     def share(text: str) -> float:
         return sum(value for word, value in worth.items() if word in words[text]) / (sum(worth.values()) or 1.0)
@@ -180,9 +249,7 @@ def commands(context: Context, question: str, *, k: int) -> list[Worked]:
             continue
         failed = sum(not worked and at > max(good) for at, *_, worked in each)
         known = Worked(command=command, at_us=max(good), worked=len(good), failed_since=failed)
-        found.append((share(command) + sum(turns.values()) / (len(turns) + 1), known))
-    found.sort(key=lambda pair: (-pair[0], -pair[1].at_us))
-    return [known for _, known in found[:k]]
+        yield share(command) + sum(turns.values()) / (len(turns) + 1), known
 
 
 def recall_for(

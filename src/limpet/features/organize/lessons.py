@@ -141,6 +141,11 @@ def _shown(command: str) -> str:
     return plain_line(redact_command(command)[0].replace("`", "'"), CHARACTERS)
 
 
+def tells_error(line: str) -> bool:
+    """Return whether a line of an output may tell what went wrong."""
+    return _ERROR.search(line) is not None
+
+
 def error_line(output: str) -> str:
     """Return the line of an output that best tells what went wrong; "" when none does."""
     telling = [line for line in map(str.strip, output.splitlines()) if len(line) > 8 and _ERROR.search(line)]

@@ -22,8 +22,10 @@ from ...pause import ignored_in, is_ignored, look, read_pauses
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
+from ..happened import SHOWED, WORKED
 from ..organize import Source, Sources, files
 from ..organize.clients import CLIENTS
+from ..organize.lessons import program, tells_error
 from ..organize.transcripts import Conversation, Turn
 from ..transfer.importer import Importer, hold_again
 from ..transfer.records import TransferReport, imported_id
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 PART = 500
 # Characters of what nobody here said: a tool's output, something pasted. Its end says how it ended.
 MOST_OF_OTHERS = 2_000
+# Lines with errors that are kept of a command that did not fail: it showed a log.
+MOST_ERRORS = 10
 # Bad places of a file that are listed.
 MOST_LISTED = 100
 SPEAKERS = {"user": "user", "agent": "assistant", "tool": "tool", "pasted": "pasted"}
@@ -142,15 +146,15 @@ class _Run:
 
     def _conversations(self, path: Path, report: TransferReport) -> Iterator[bytes]:
         """Store the turns of a file's conversations. Yields the ids that they have."""
-        chat, identity = None, _Identity()
+        chat, identity, worked = None, _Identity(), set[str]()
         for part in files.read(path, report, self._pauses, part=PART):
             if part is not chat:
-                chat, identity = part, _Identity()
+                chat, identity, worked = part, _Identity(), set()
                 self._report.conversations += bool(part.turns)
             scope, statements = self._scope or self._scope_of(part.folder), dict[bytes, ValidStatement]()
             for turn, id in zip(part.turns, identity.of(part), strict=True):
                 if scope and (self._since is None or (turn.at or 0) >= self._since):
-                    valid = self._statement(part, turn, id, scope, report)
+                    valid = self._statement(part, turn, id, scope, worked, report)
                     if valid is not None:
                         statements.setdefault(id, valid)
             if scope is None:
@@ -160,14 +164,13 @@ class _Run:
                 yield from statements
 
     def _statement(
-        self, chat: Conversation, turn: Turn, id: bytes, scope: str, report: TransferReport
+        self, chat: Conversation, turn: Turn, id: bytes, scope: str, worked: set[str],
+        report: TransferReport,
     ) -> ValidStatement | None:  # fmt: skip
         """Return a turn as a statement; None for one that is not stored."""
         origin, text = turn.outside or turn.role, turn.text
-        if turn.role == "tool":
-            if not turn.failed or not turn.command:
-                return None
-            text = f"`{turn.command}` failed:\n{turn.output}"
+        if turn.role == "tool" and not (text := _told(turn, worked)):
+            return None
         if turn.role in ("tool", "pasted") and len(text) > MOST_OF_OTHERS:
             text = f"{text[: MOST_OF_OTHERS // 2]}\n…\n{text[-MOST_OF_OTHERS // 2 :]}"
         kind, _, name = turn.place.partition(" ")
@@ -227,6 +230,18 @@ class _Run:
             importer = Importer(context, format=format, report=report, trusted=True)
             importer.run(iter(given))
         return importer.id_of(given[0].id) if given else None
+
+
+def _told(turn: Turn, worked: set[str]) -> str:
+    """Return what a command told that is worth keeping: how it failed, the errors that it showed, or that it worked,
+    said once; else an empty text."""
+    if turn.failed and turn.command:
+        return f"`{turn.command}` failed:\n{turn.output}"
+    errors = [line for line in turn.output.splitlines() if tells_error(line)][:MOST_ERRORS]
+    if turn.command in worked | {""} or not program(turn.command):
+        return ""
+    worked.add(turn.command)
+    return "\n".join([f"`{turn.command}` {SHOWED if errors else WORKED}", *errors])
 
 
 class _Identity:
