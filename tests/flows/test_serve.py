@@ -15,9 +15,10 @@ import threading
 import time
 from contextlib import contextmanager
 
+import anyio.to_thread
 import httpx2
 import pytest
-from starlette.testclient import TestClient
+from starlette.responses import PlainTextResponse
 
 import limpet
 from limpet.agents.mcp import Drain
@@ -25,15 +26,16 @@ from limpet.agents.protocol import Call
 from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.serve.app import App
-from limpet.features.serve.sdk import Services, server_of
+from limpet.features.serve.sdk import Services
 from limpet.features.serve.tokens import tokens_of
-from limpet.features.serve.verbs import VERBS
 from limpet.model.errors import BadInput, NotFound, StoreError
 from limpet.model.ids import format_id, parse_id
 from limpet.store.records import Proposal
 
 from .. import postgres_server
 
+KEY = "io.modelcontextprotocol/"
+META = {f"{KEY}protocolVersion": "2026-07-28", f"{KEY}clientCapabilities": {}}
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 PEOPLE = {
     "ana": ("write", ["project:api", "project:web"]), "ben": ("read", ["project:api"]), "eve": ("write", ["project:other"]),
@@ -90,8 +92,22 @@ def team(tmp_path_factory):
         yield client, process, lines, path
 
 
-def asked(client, verb, **given):
-    return client.post(f"/v1/{verb}", json=given)
+def asked(client, tool, scope=None, **arguments):
+    """Call a tool without a handshake."""
+    place = "/mcp" if scope is None else f"/mcp?scope={scope}"
+    return client.post(place, **call_of(tool, **arguments))
+
+
+def call_of(tool, **arguments):
+    headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": tool}
+    return {"headers": headers, "json": message("tools/call", name=tool, arguments=arguments, _meta=META)}
+
+
+def result(answer):
+    """(failed, what a tool has answered)."""
+    assert answer.status_code == 200, answer.text
+    told = answer.json()["result"]
+    return told["isError"], told.get("structuredContent") or told["content"][0]["text"]
 
 
 def message(method, id=1, **params):
@@ -118,105 +134,46 @@ def begin(client, scope=None):
 # -- roles and scopes
 
 
-def test_each_role_may_do_what_its_verbs_take_and_no_more(team):
-    client, *_ = team
-    with client("ana") as ana, client("ben") as ben:
-        (stored,) = asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).json()["results"]
-        assert stored["status"] == "created"
-        assert (
-            asked(ben, "recall", query="when do we deploy?").json()["items"][0]["content"]
-            == "Deploys go out on Tuesdays"
-        )
-        assert "Tuesdays" in asked(ben, "prepare", message="can I deploy today?").json()["text"]
-        assert asked(ben, "get", id=stored["id"], history=True).json()["history"]
-        assert asked(ben, "list").json()["memories"][0]["id"] == stored["id"]
-        for verb, given in (
-            ("remember", {"items": [{"content": "Ben was here"}]}), ("retract", {"id": stored["id"], "why": "no"}),
-            ("correct", {"id": stored["id"], "content": "Never"}), ("undo", {"event": stored["event"]}),
-        ):  # fmt: skip
-            refused = asked(ben, verb, **given)
-            assert (refused.status_code, refused.json()["error"]) == (403, "forbidden"), verb
-        new = asked(ana, "correct", id=stored["id"], content="Deploys go out on Mondays", why="moved").json()
-        assert asked(ana, "get", id=stored["id"]).json()["state"] == "superseded"
-        undone = asked(ana, "undo", event=new["event"])
-        assert undone.status_code == 200 and undone.json()["undone"]
-        assert asked(ana, "get", id=stored["id"]).json()["state"] == "active"
-        assert asked(ana, "retract", id=stored["id"], why="it was a joke").json()["status"] == "changed"
-
-
 def test_a_token_opens_its_scopes_and_errors_say_nothing_of_others(team):
     client, _, _, path = team
     with limpet.open(path, scope="project:other") as memory:
         (hidden,) = [one for one in memory.list() if one.scope == "project:other"]
-        event = next(one.id for one in memory.log() if "vault" in one.text)
     with client("ana") as ana:
         answers = [
-            asked(ana, "recall", query="the door code of the vault"), asked(ana, "get", id=hidden.id),
-            asked(ana, "get", id=hidden.id[:-4]), asked(ana, "list", limit=1_000, all_states=True), asked(ana, "stats"),
-            asked(ana, "correct", id=hidden.id, content="x"), asked(ana, "retract", id=hidden.id, why="x"),
-            asked(ana, "undo", event=event), asked(ana, "prepare", message="where is the door code?"),
-            asked(ana, "recall", query="door", scope="project:other"), asked(ana, "list", scope="project:nowhere"),
-            asked(ana, "list", topics=["secret-topic"]), asked(ana, "nonsense"),
+            asked(ana, "recall", query="the door code of the vault"), asked(ana, "recall", query="door", topics=["secret-topic"]),
+            asked(ana, "prepare", message="where is the door code?"), asked(ana, "explain", what="why", about=hidden.id),
+            asked(ana, "explain", what="why", about=hidden.id[:-4]), asked(ana, "explain", what="index"),
+            asked(ana, "correct", id=hidden.id, content="x"), asked(ana, "correct", id=hidden.id, action="retract", why="x"),
+            asked(ana, "feedback", ids=[hidden.id], verdict="wrong"), asked(ana, "session", action="list"),
         ]  # fmt: skip
-        assert [one.status_code for one in answers] == [200, 404, 404, 200, 200, 404, 404, 404, 200, 403, 403, 200, 404]
+        assert [result(one)[0] for one in answers] == [False] * 3 + [True] * 2 + [False] + [True] * 3 + [False]
         # What is there and what is not are refused in the same words.
-        assert answers[9].json() == answers[10].json()
-        missing = asked(ana, "undo", event="01234567-89ab-7def-8123-456789abcdef")
-        assert missing.json() == answers[7].json()
-        said = " ".join(one.text for one in answers)
+        refused = [asked(ana, "recall", query="door", scope=scope) for scope in ("project:other", "project:nowhere")]
+        assert [one.status_code for one in refused] == [403, 403] and refused[0].json() == refused[1].json()
+        said = " ".join(one.text for one in (*answers, *refused))
         for word in ("vault", "blue card", "project:other", "secret-topic", str(path)):
             assert word not in said.replace("the door code of the vault", ""), word
         # It has two scopes: the first is the usual one.
-        kept = asked(ana, "remember", scope="project:web", items=[{"content": "The web front is in Svelte"}])
-        assert kept.status_code == 200
-        assert not [one for one in asked(ana, "list").json()["memories"] if "Svelte" in one["content"]]
-        assert asked(ana, "stats", scope="project:web").json()["by_kind"] == {"fact": 2}
-        assert "store" not in asked(ana, "stats").json()
+        assert not result(
+            asked(ana, "remember", scope="project:web", items=[{"content": "The web front is in Svelte"}])
+        )[0]
+        assert "Svelte" not in asked(ana, "recall", query="what is the web front in?").text
+        assert "Svelte" in asked(ana, "recall", query="what is the web front in?", scope="project:web").text
     with client("root") as root:
-        assert asked(root, "recall", query="door code", scope="project:other").json()["items"]
-        assert asked(root, "stats").json()["store"]["memories"] > 1
+        assert "blue card" in asked(root, "recall", query="door code", scope="project:other").text
 
 
 def test_global_is_read_with_every_token_and_changed_with_one_for_it(team):
     client, *_ = team
     with client("ana") as ana, client("rita") as rita:
-        (one,) = asked(ana, "recall", query="what is the company called?", k=1).json()["items"]
-        assert one["scope"] == "global"
-        for verb, given in (("retract", {"why": "x"}), ("correct", {"content": "The company is called Quokka"})):
-            refused = asked(ana, verb, id=one["id"], **given)
-            assert refused.status_code == 403 and "global" in refused.json()["message"]
-        failed, said = begin(ana)("correct", id=one["id"], action="retract", why="x")
-        assert failed and "may read and not change" in said
+        (one,) = result(asked(ana, "recall", query="what is the company called?", k=1))[1]["items"]
+        for given in ({"action": "retract", "why": "x"}, {"content": "The company is called Quokka"}):
+            failed, said = result(asked(ana, "correct", id=one["id"], **given))
+            assert failed and "may read and not change" in said
         failed, said = begin(ana)("feedback", ids=json.dumps([one["id"]]), verdict="wrong")
         assert failed and "may read and not change" in said
         changed = asked(rita, "correct", id=one["id"], content="The company is called Wombat Ltd", origin="user")
-        assert changed.json()["status"] == "created", changed.text
-
-
-def test_an_operation_that_changed_global_is_taken_back_with_a_token_for_it_alone(tmp_path):
-    path = tmp_path / "memory.db"
-    with limpet.open(path, scope="global") as everywhere:
-        other = everywhere.in_scope("project:other")
-        ids = [everywhere.remember(f"Everybody has locker {n}").id for n in range(3)]
-        everywhere.session_start("monday")
-        began = format_id(everywhere._context.store.ledger.newest(["global"], limit=1)[0].id)
-        out = everywhere.move(ids[:1], "project:api")[0]
-        across = other.move([other.remember("Eve has the blue card").id], "project:api")[0]
-        everywhere.undo(everywhere.retract(ids[1], "no lockers").event)
-        redone = everywhere.log(limit=1)[0].id
-        many = everywhere.move([everywhere.remember(f"Locker {n} is red").id for n in range(30)], "project:api")[0]
-        token = tokens_of(str(path)).create("ada", role="admin", scopes=["project:api"], seconds=3_600)[1]
-        before = [(one.id, one.undone) for one in everywhere.in_all_scopes().log(limit=1_000)]
-        headers = {"Authorization": f"Bearer {token}"}
-        with served(path) as (_, url, _lines), httpx2.Client(base_url=url, headers=headers, timeout=60) as ada:
-            mine = asked(ada, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).json()["results"][0]
-            for event in (began, out.event, across.event, redone, many.event):
-                refused = asked(ada, "undo", event=event)
-                assert refused.status_code == 403, refused.text
-                assert "other" not in refused.text
-            assert asked(ada, "undo", event=mine["event"]).status_code == 200
-        assert [(one.id, one.undone) for one in everywhere.in_all_scopes().log(limit=1_000)][2:] == before
-        assert everywhere.get(ids[1]).state == "active" and everywhere.in_scope("project:api").get(ids[0])
+        assert result(changed)[1]["status"] == "created", changed.text
 
 
 def test_a_reviewer_of_a_scope_decides_over_mcp_about_its_pairs_and_not_about_those_of_global(tmp_path):
@@ -253,19 +210,13 @@ def test_an_error_of_the_store_names_no_path_of_the_server(tmp_path):
     path = tmp_path / "memory.db"
     with limpet.open(path) as memory:
         memory.remember("The company is called Wombat")
-    tokens = tokens_of(str(path))
-    grant, token = tokens.create("ana", role="write", scopes=["project:api"], seconds=3_600)
+    grant, _ = tokens_of(str(path)).create("ana", role="write", scopes=["project:api"], seconds=3_600)
     items = [{"content": "Deploys go out on Tuesdays"}]
     with limpet.open(path, scope="project:api", read_only=True) as memory:
-        services = Services(memory, Drain(memory))
-        app = App(memory, server_of(None).streamable_http_app(), services, tokens, urls=["http://memory.test"])
-        client = TestClient(app, base_url="http://memory.test", headers={"Authorization": f"Bearer {token}"})
-        refused = client.post("/v1/remember", json={"items": items})
-        assert (refused.status_code, refused.json()["error"]) == (403, "store_read_only")
         given = {"name": "remember", "arguments": {"items": items}}
-        said = services.of(grant, "project:api").answer("tools/call", given, Call())
+        said = Services(memory, Drain(memory)).of(grant, "project:api").answer("tools/call", given, Call())
         assert said["isError"] and "cannot be written" in str(said)
-        assert str(tmp_path) not in refused.text + str(said)
+        assert str(tmp_path) not in str(said)
 
 
 def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
@@ -275,11 +226,12 @@ def test_an_agent_over_mcp_has_the_role_and_scope_of_its_token(team):
         assert not writer("remember", items=[{"content": "The API listens on port 8080", "key": "api.port"}])[0]
         assert "8080" in reader("recall", query="which port does the API listen on?")[1]
         assert "8080" in reader("fact", key="api.port")[1]
+        assert "8080" in reader("prepare", message="which port does the API listen on?")[1]
         assert not reader("session", action="list")[0]
         for tool, given in (
             ("remember", {"items": [{"content": "x"}]}), ("fact", {"key": "api.port", "value": "1"}),
             ("fact", {"key": "api.port", "end": "true"}), ("session", {"action": "start"}),
-            ("feedback", {"ids": ["x"], "verdict": "wrong"}),
+            ("feedback", {"ids": ["x"], "verdict": "wrong"}), ("correct", {"id": "x", "content": "x"}),
         ):  # fmt: skip
             failed, said = reader(tool, **given)
             assert failed and "role write" in said, tool
@@ -309,21 +261,20 @@ def test_a_revoked_or_expired_token_opens_nothing_from_then_on(team):
     _, token = tokens.create("carl", role="read", scopes=["project:api"], seconds=3_600)
     _, old = tokens.create("dora", role="admin", scopes=["*"], seconds=0)
     with client(token) as carl, client(old) as dora, client("ana") as ana:
-        assert asked(carl, "stats").status_code == 200
-        assert asked(dora, "stats").status_code == 401
+        assert asked(carl, "recall", query="x").status_code == 200
+        assert asked(dora, "recall", query="x").status_code == 401
         session = begin(carl).session
         with carl.stream("GET", "/mcp", headers=session) as stream:
             assert stream.status_code == 200
             tokens.revoke("carl")
-            refused = asked(carl, "stats")
+            refused = asked(carl, "recall", query="x")
             assert (refused.status_code, refused.json()["error"]) == (401, "unauthorized")
             assert carl.post("/mcp", headers=session, json=message("tools/list")).status_code == 401
             for _ in stream.iter_raw():  # what was open ends
                 pass
-        assert asked(ana, "stats").status_code == 200
+        assert asked(ana, "recall", query="x").status_code == 200
     with httpx2.Client(base_url=str(client("x").base_url)) as nobody:
-        assert nobody.post("/v1/stats", json={}).headers["www-authenticate"].startswith("Bearer")
-        assert nobody.post("/v1/dance", json={}).status_code == 401
+        assert nobody.post("/mcp", json={}).headers["www-authenticate"].startswith("Bearer")
 
 
 def test_the_file_of_tokens_holds_digests_and_is_the_owners_alone(tmp_path):
@@ -393,16 +344,12 @@ def test_without_tokens_it_serves_this_machine_with_the_token_of_the_store(tmp_p
     with served(path) as (_, url, _):
         own = path.with_name("memory.db.token").read_text().strip()
         with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {own}"}, timeout=60) as client:
-            assert (
-                asked(client, "remember", items=[{"content": "We moved to Lisbon"}], scope="project:home").status_code
-                == 200
-            )
-            assert client.post("/v1/stats", json={}, headers={"Authorization": ""}).status_code == 401
-            assert client.post("/v1/stats", json={}, headers={"Host": "evil.example"}).status_code == 421
-            assert client.post("/v1/stats", json={}, headers={"Origin": "https://evil.example"}).status_code == 403
+            assert not result(
+                asked(client, "remember", items=[{"content": "We moved to Lisbon"}], scope="project:home")
+            )[0]
             # The first token ends that.
             tokens_of(str(path)).create("ana", role="read", scopes=["project:home"], seconds=None)
-            assert asked(client, "stats").status_code == 401
+            assert asked(client, "recall", query="x").status_code == 401
 
 
 def test_a_call_with_a_token_is_answered_while_a_probe_waits_for_the_store(tmp_path, monkeypatch):
@@ -413,12 +360,17 @@ def test_a_call_with_a_token_is_answered_while_a_probe_waits_for_the_store(tmp_p
     path = tmp_path / "memory.db"
     tokens = tokens_of(str(path))
     token = tokens.create("ana", role="read", scopes=["project:api"], seconds=3_600)[1]
+
+    async def called(scope, receive, send):
+        await anyio.to_thread.run_sync(lambda: None)
+        await PlainTextResponse("")(scope, receive, send)
+
     with limpet.open(path, scope="project:api") as memory:
-        app = App(memory, None, Services(memory, Drain(memory)), tokens, urls=["http://memory.test"])
+        app = App(memory, called, Services(memory, Drain(memory)), tokens, urls=["http://memory.test"])
 
         async def statuses():
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://memory.test") as client:
-                ask = lambda token: client.post("/v1/stats", json={}, headers={"Authorization": f"Bearer {token}"})  # noqa: E731
+                ask = lambda token: client.post("/mcp", headers={"Authorization": f"Bearer {token}"})  # noqa: E731
                 free = [(await ask("forged")).status_code, (await client.get("/readyz")).status_code]
                 app._probing.acquire_on_behalf_of_nowait("a probe before")
                 return free, (await client.get("/readyz")).status_code, (await ask(token)).status_code
@@ -436,31 +388,12 @@ def server_port(lines):
 def test_a_request_that_is_cut_in_the_middle_stores_nothing_and_others_are_answered(team):
     client, *_ = team
     with client("ana") as ana:
-        before = asked(ana, "stats").json()["memories"]
-        body = json.dumps({"items": [{"content": "Half of a request is no request"}]}).encode()
+        head, body = request_of(ana, [{"content": "Half of a request is no request"}])
         place = (ana.base_url.host, ana.base_url.port)
         for part in (0, len(body) // 2, len(body) - 1):
             with socket.create_connection(place, timeout=30) as cut:
-                cut.sendall(head_of(ana, body) + body[:part])
-        assert asked(ana, "stats").json()["memories"] == before
-        for wrong, status in (
-            (b"", 400),
-            (b"[" * 200_000, 400),
-            (b"null", 400),
-            (b'{"items":"\\ud800"}', 400),
-            (b" " * (4 * 1024 * 1024 + 1), 413),
-        ):
-            refused = ana.post("/v1/remember", content=wrong)
-            assert refused.status_code == status and "Traceback" not in refused.text
-        assert ana.get("/v1/recall").status_code == 405
-        assert asked(ana, "recall", query="x", colour="red").json()["error"] == "bad_input"
-
-
-def test_a_path_with_nothing_behind_it_names_the_verbs(team):
-    client, *_ = team
-    with client("ben") as ben:
-        answer = ben.post("/v1/dance", json={})
-    assert answer.status_code == 404 and all(name in answer.json()["hint"] for name in VERBS)
+                cut.sendall(head + body[:part])
+        assert "Half of a request" not in asked(ana, "recall", query="half of a request").text
 
 
 def test_probes_need_no_token_and_no_name(team):
@@ -476,7 +409,7 @@ def test_the_log_has_a_json_line_for_each_request_and_nothing_that_was_said(team
         asked(ben, "recall", query="an unmistakable question")
         ben.get("/an/unmistakable/path")
     until(lambda: any(one.get("path") == "other" for one in lines))
-    found = [one for one in lines if one.get("path") == "/v1/recall"]
+    found = [one for one in lines if one.get("path") == "/mcp"]
     assert {"at", "level", "from", "message", "method", "path", "status", "ms", "token"} <= set(found[-1])
     assert "unmistakable" not in json.dumps(lines) and "Traceback" not in json.dumps(lines)
 
@@ -485,7 +418,7 @@ def test_the_log_has_a_json_line_for_each_request_and_nothing_that_was_said(team
 
 
 def test_fifty_sessions_at_once_remember_and_recall_without_an_error(team):
-    client, *_ = team
+    client, _, _, path = team
     wrong, together = [], threading.Barrier(50, timeout=60)
 
     def work(number):
@@ -497,7 +430,6 @@ def test_fifty_sessions_at_once_remember_and_recall_without_an_error(team):
                 assert not failed, said
                 failed, said = call("recall", query=f"what did agent {number} see?")
                 assert not failed and '"items"' in said, said
-                assert asked(ana, "stats").status_code == 200
         except Exception as error:
             wrong.append(f"{number}: {type(error).__name__}: {error}")
 
@@ -507,25 +439,24 @@ def test_fifty_sessions_at_once_remember_and_recall_without_an_error(team):
     for one in threads:
         one.join(120)
     assert wrong == []
-    with client("ana") as ana:
-        assert asked(ana, "stats").json()["memories"] >= 50
+    with limpet.open(path, scope="project:api") as memory:
+        assert memory.count() >= 50
 
 
 def test_at_sigterm_what_runs_is_finished_and_then_it_ends(tmp_path):
     path = tmp_path / "memory.db"
     _, token = tokens_of(str(path)).create("root", role="admin", scopes=["*"], seconds=None)
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-    body = json.dumps(
-        {"items": [{"content": f"House {number} is in street {number % 7}"} for number in range(50)]}
-    ).encode()
+    items = [{"content": f"House {number} is in street {number % 7}"} for number in range(50)]
     with served(path) as (process, url, lines), httpx2.Client(base_url=url, headers=headers, timeout=60) as client:
         session = begin(client).session
         with (
             client.stream("GET", "/mcp", headers=session),  # it has no end, and is not waited for
             socket.create_connection(("127.0.0.1", server_port(lines)), timeout=60) as writer,
         ):
-            writer.sendall(head_of(client, body) + body[:50])
-            client.post("/v1/stats", json={})  # answered after the half that came before it was read
+            head, body = request_of(client, items)
+            writer.sendall(head + body[:50])
+            asked(client, "session", action="list")  # answered after the half that came before it was read
             process.send_signal(signal.SIGTERM)
             until(lambda: socket.socket().connect_ex(("127.0.0.1", int(server_port(lines)))) != 0)
             writer.sendall(body[50:])
@@ -537,12 +468,11 @@ def test_at_sigterm_what_runs_is_finished_and_then_it_ends(tmp_path):
             assert memory.count() == 50
 
 
-def head_of(client, body):
-    host = f"{client.base_url.host}:{client.base_url.port}"
-    said = {"Host": host, "Authorization": client.headers["authorization"], "Content-Length": len(body)}
-    return "\r\n".join(
-        ["POST /v1/remember HTTP/1.1", *(f"{name}: {one}" for name, one in said.items()), "", ""]
-    ).encode()
+def request_of(client, items):
+    """The bytes of a call of `remember`: its head and its body."""
+    request = client.build_request("POST", "/mcp", **call_of("remember", items=items))
+    lines = [f"{name}: {value}" for name, value in request.headers.items()]
+    return "\r\n".join(["POST /mcp HTTP/1.1", *lines, "", ""]).encode(), request.content
 
 
 def until(condition):
@@ -564,7 +494,7 @@ def test_on_a_database_it_serves_the_same(tmp_path, monkeypatch):
         served(store) as (_, url, _),
         httpx2.Client(base_url=url, headers=headers, timeout=60) as ana,
     ):
-        assert asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]).status_code == 200
+        assert not result(asked(ana, "remember", items=[{"content": "Deploys go out on Tuesdays"}]))[0]
         assert "Tuesdays" in begin(ana)("recall", query="when do we deploy?")[1]
         assert ana.get("/readyz").text == "ready\n"
 
@@ -586,9 +516,8 @@ def test_what_one_replica_was_told_the_other_recalls_at_once_and_no_job_is_done_
         for number, name in enumerate(("Ana", "Ben", "Cleo", "Dora", "Emil", "Fred", "Gita", "Hugo")):
             here, there = (first, second) if number % 2 else (second, first)
             said = f"{name} keeps the key of room {number}"
-            assert asked(here, "remember", items=[{"content": said}]).status_code == 200
-            found = asked(there, "recall", query=f"Which room is it that {name} keeps the key of?").json()["items"]
-            assert said in [item["content"] for item in found]
+            assert not result(asked(here, "remember", items=[{"content": said}]))[0]
+            assert said in asked(there, "recall", query=f"Which room is it that {name} keeps the key of?").text
         with limpet.open(store, scope="project:api") as memory:
             until(lambda: memory.stats().waiting_jobs == 0)
             assert (memory.stats().vectors, memory.stats().dead_jobs) == (8, 0)
@@ -626,7 +555,7 @@ def test_the_page_is_served_beside_it_to_who_logs_in_with_a_token(tmp_path):
         assert browser.get("/memories").status_code == 401
 
     with served(path, "--page") as (_, url, lines), httpx2.Client(base_url=url, follow_redirects=True) as browser:
-        assert browser.get("/v1/stats").status_code == 401
+        assert browser.get("/mcp").status_code == 401
         assert 'name="secret"' in browser.get("/memories").text
         browser.post("/enter", data={"secret": token}, headers={"origin": url})
         assert "Deploys go out on Tuesdays" in browser.get("/memories").text

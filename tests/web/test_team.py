@@ -11,6 +11,7 @@ import limpet
 from limpet.features.serve.page import page_of
 from limpet.features.serve.tokens import now_us, tokens_of
 from limpet.features.web.site import role_of
+from limpet.model.ids import format_id
 
 URL = "http://memory.test:8766"
 PEOPLE = {
@@ -166,6 +167,30 @@ def test_what_is_of_every_scope_is_changed_by_who_has_a_token_for_it(team):
         assert team.submit(browser, "/review", id=id, verdict=verdict) == 403, verdict
     assert team.submit(browser, "/memories/change", id=team.ids["api"], action="move", value="project:other") == 403
     assert team.memory.get(id).content == "The company is called Wombat" and team.memory.get(id).state == "active"
+
+
+def test_an_operation_that_changed_another_scope_is_taken_back_with_a_token_for_it_alone(tmp_path):
+    team = Team(tmp_path / "memory.db")
+    with team.memory as here:
+        everywhere, other = here.in_scope("global"), here.in_scope("project:other")
+        ids = [everywhere.remember(f"Everybody has locker {n}").id for n in range(3)]
+        everywhere.session_start("monday")
+        began = format_id(everywhere._context.store.ledger.newest(["global"], limit=1)[0].id)
+        out = everywhere.move(ids[:1], "project:api")[0].event
+        across = other.move([other.remember("Eve has the blue card").id], "project:api")[0].event
+        everywhere.undo(everywhere.retract(ids[1], "no lockers").event)
+        redone = everywhere.log(limit=1)[0].id
+        many = everywhere.move([everywhere.remember(f"Locker {n} is red").id for n in range(30)], "project:api")[
+            0
+        ].event
+        mine = here.remember("Deploys go out on Fridays").event
+        before = [(one.id, one.undone) for one in here.in_all_scopes().log(limit=1_000)]
+        browser = team.browser("ada")
+        for event in (began, out, across, redone, many):
+            assert team.submit(browser, "/undo", event=event) == 403
+        assert [(one.id, one.undone) for one in here.in_all_scopes().log(limit=1_000)] == before
+        assert everywhere.get(ids[1]).state == "active" and here.get(ids[0])
+        assert team.submit(browser, "/undo", event=mine) == 303
 
 
 @pytest.fixture

@@ -1,1 +1,1 @@
-"""One process for a team: MCP over HTTP, an HTTP/JSON API, and the tokens that say who may do what in which scope."""
+"""One process for a team: MCP over HTTP, a web page, and the tokens that say who may do what in which scope."""

@@ -1,13 +1,11 @@
-"""The ASGI application: who asks, may they, and which part answers: probes, the HTTP/JSON API, MCP."""
+"""The ASGI application: who asks, may they, and which part answers: probes, MCP, the web page."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,14 +17,10 @@ from mcp.server.transport_security import TransportSecurityMiddleware, Transport
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from ...agents.arguments import HALF_A_CHARACTER, checked, holds_half_a_character
-from ...context import may_change
-from ...model.errors import BadInput, LimpetError, NotFound, StoreError
-from ...pause import state_here
-from .listener import TooLarge, know, read_request
+from ...model.errors import LimpetError, NotFound, StoreError
+from .listener import know
 from .sdk import SERVICE, Services
-from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, own_scope, status_of
-from .verbs import VERBS, Verb
+from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
 
     from ...api import Limpet
 
-MOST_BYTES = 4 * 1024 * 1024
 # How often an open stream asks whether its token still holds.
 LOOK_SECONDS = 1.0
 # A store that answers nothing in this time is not ready.
@@ -84,7 +77,7 @@ class App:
             await send(message)
 
         try:
-            if self._page is not None and path not in PATHS and not path.startswith("/v1/"):
+            if self._page is not None and path not in PATHS:
                 await self._page(scope, receive, tell)
                 who = getattr(scope.get("visitor"), "id", "")
                 return
@@ -93,10 +86,10 @@ class App:
                 grant = self._grant(request)
                 know(scope)
                 who = grant.id
-                if path == "/mcp":
-                    await self._stream(grant, scope, receive, tell)
-                    return
-                answer = await self._answer(path, grant, request)
+                if path != "/mcp":
+                    raise NotFound("there is nothing at this path", hint="MCP is at /mcp")
+                await self._stream(grant, scope, receive, tell)
+                return
             await answer(scope, receive, tell)
         except ClientDisconnect:
             pass  # the body did not come whole: nothing was done
@@ -153,35 +146,6 @@ class App:
             return False
         return not grants if grant is OWNER else any(row.id == grant.id and row.holds(now_us()) for row in grants)
 
-    async def _answer(self, path: str, grant: Grant, request: Request) -> Response:
-        verb = _verb_at(path)
-        if verb is None:
-            raise NotFound("there is nothing at this path", hint=f"POST to /v1/ one of: {', '.join(VERBS)}")
-        if request.method != "POST":
-            return JSONResponse({"error": "bad_input", "message": "POST it, with JSON"}, 405, {"Allow": "POST"})
-        grant.need(verb.role)
-        content = await read_request(request, MOST_BYTES)
-        answer = await anyio.to_thread.run_sync(self._run, verb, grant, content)
-        return JSONResponse(answer)
-
-    def _run(self, verb: Verb, grant: Grant, content: bytes) -> dict[str, Any]:
-        try:
-            given = json.loads(content)
-        except (ValueError, RecursionError):
-            raise BadInput("the body is no JSON") from None
-        if holds_half_a_character(given):
-            raise BadInput(HALF_A_CHARACTER)
-        given = checked(given, verb.takes, of=verb.name)
-        memory = self._memory.in_scope(grant.scope(given.pop("scope", None), self._memory.scope))
-        if state_here(memory.path, "").why:
-            raise _Off("limpet is off here; nothing was read or stored")
-        self._drain.called()
-        with may_change(partial(own_scope, grant.sees)):
-            answer = verb.run(memory, grant, given)
-        if verb.role != "read":
-            self._drain.wake()
-        return answer
-
     async def _stream(self, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer MCP; a stream ends when the token does, and an endless one when the server stops."""
         asked = Request(scope).query_params.get("scope")
@@ -214,11 +178,8 @@ class App:
         if isinstance(error, _Unknown):
             answer = {"error": "unauthorized", "message": "the token is missing, wrong, revoked or expired"}
             return JSONResponse(answer, 401, {"WWW-Authenticate": 'Bearer realm="limpet"'})
-        if isinstance(error, TooLarge):
-            return JSONResponse({"error": "too_large", "message": f"at most {MOST_BYTES:,} bytes"}, 413)
         if isinstance(error, LimpetError):
-            shown = error if isinstance(error, _Off) else for_team(error)
-            return JSONResponse(shown.as_dict(), status_of(error) or 503)
+            return JSONResponse(for_team(error).as_dict(), status_of(error) or 503)
         log.error("internal error: %s: %s", type(error).__name__, error)
         return JSONResponse({"error": "internal_error", "message": "limpet failed; its log says how"}, 500)
 
@@ -227,14 +188,6 @@ class _Unknown(Exception):
     """A request without a valid token."""
 
 
-class _Off(LimpetError):
-    code = "off"
-
-
 def _shown(path: str) -> str:
     """Return a path as it is logged: unknown ones, which a client may make up, are not."""
-    return path if path in PATHS or _verb_at(path) else "other"
-
-
-def _verb_at(path: str) -> Verb | None:
-    return VERBS.get(path.removeprefix("/v1/")) if path.startswith("/v1/") else None
+    return path if path in PATHS else "other"

@@ -91,7 +91,7 @@ def _trusted(done: dict[str, Any], *_: object) -> None:
 VERBS = (
     Verb(
         name="serve", group=AGENTS, run=_serve,
-        about="serve the store to a team over HTTP: MCP and a JSON API, with a token for each user",
+        about="serve the store to a team by MCP over HTTP, with a token for each user",
         arguments=(
             arg("--listen HOST:PORT", "where, or a port of 127.0.0.1; beyond it: tokens and --url",
                 default="127.0.0.1:8766"),

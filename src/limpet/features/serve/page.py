@@ -111,7 +111,7 @@ def page_of(
             return form("That is no token.", 413 if isinstance(error, TooLarge) else 408)
         token = parse_qs(sent.decode("utf-8", "replace")).get("secret", [""])[0].strip()
         try:
-            grant = known(token)  # as each request of the API does: in no thread that others wait for
+            grant = known(token)  # as each request of MCP does: in no thread that others wait for
         except StoreError:
             return form("The server cannot read who may log in; its log says why.", 503)
         if grant is None:

@@ -62,7 +62,7 @@ def serve(store: str | None, scope: str | None, *, host: str, port: int, urls: l
         try:
             signal.signal(signal.SIGTERM, lambda *_: None)  # the server's own handler stops it, then gives it back here
             logging.getLogger("limpet.features.serve").warning(
-                "%s/mcp and %s/v1, port %d, tokens in %s", every[0], every[0], port, place or grants.path
+                "%s/mcp, port %d, tokens in %s", every[0], port, place or grants.path
             )
             server = uvicorn.Server(config_of(app, stop_seconds=STOP_SECONDS, log_config=None))
             app.stopping = lambda: server.should_exit
