@@ -14,7 +14,7 @@ from tests.web.test_team import Team
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 
 PAGES = (
-    "/", "/memories", "/memories?q=when+do+we+deploy", "/memories?view=cards&state=all", "/memories?view=table&state=all", "/review", "/why", "/why?q=when+do+we+deploy&vs=words",
+    "/", "/memories", "/memories?q=when+do+we+deploy", "/memories?view=cards&state=all", "/memories?view=table&state=all", "/review", "/why", "/why?q=when+do+we+deploy",
     "/brief?q=can+we+deploy+today", "/beliefs", "/beliefs?q=harbour.pilot", "/beliefs?q=deploys", "/sessions", "/session?name=monday&scope=project:harbour",
     "/graph", "/graph?q=tide+report", "/changes", "/care?check=1", "/scopes", "/nowhere",
 )  # fmt: skip
@@ -232,13 +232,3 @@ def test_colours_change_with_a_switch_and_stay(life, enter):
         page.wait_for_timeout(300)
         page.goto(home + "/memories")
         assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") != light
-
-
-def test_a_question_is_looked_at_over_time_with_the_slider(life, enter):
-    with served(life) as (home, _):
-        page = enter(home).open("/why?q=when+do+we+deploy")
-        assert "Wednesdays" in page.text_content("ol .what >> nth=0")
-        page.focus("#slider")
-        page.keyboard.press("Home")
-        page.wait_for_url("**known_at=2026-02-01**")
-        assert "Tuesdays" in page.text_content("ol .what >> nth=0")

@@ -25,7 +25,7 @@ COLOURS = 64
 SQUARE, DIFFERENCE, PER_THOUSAND = 8, 10, 4
 PAGES = {
     "home": "/", "memories": "/memories", "search": "/memories?q=how+often+do+the+scanners+sync", "memory": "/memory/{id}",
-    "review": "/review", "why": "/why?q=which+days+do+we+deploy", "why-then": "/why?q=which+days+do+we+deploy&known_at=2025-05-20&vs=now",
+    "review": "/review", "why": "/why?q=which+days+do+we+deploy",
     "brief": "/brief?q=can+we+deploy+today", "beliefs": "/beliefs?q=tracker-api.port", "sessions": "/sessions",
     "session": "/session?name=fix-late-scans&scope=project:parcels", "graph": "/graph?q=rabbitmq", "changes": "/changes", "upkeep": "/care",
 }  # fmt: skip

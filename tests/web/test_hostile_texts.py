@@ -95,7 +95,7 @@ def paths(memory, ids):
         )
     yield from (
         f"/memories?q={words}",
-        f"/why?q={words}&vs=words",
+        f"/why?q={words}",
         f"/why?q=x&known_at={words}",
         f"/memories?kind={words}",
         f"/memories?since={words}",

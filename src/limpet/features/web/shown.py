@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...model.clock import format_time, to_datetime
 from ...model.errors import counted
@@ -14,9 +14,6 @@ from ...model.ids import shorten_ids
 from ...model.memory import KINDS
 from ...remember.decide import SPEAKERS
 from ...text.turns import cut
-
-if TYPE_CHECKING:
-    from ...recall.answer import Trace
 
 # Controls, marks that turn the direction of writing, and characters without width.
 _UNSEEN = re.compile(
@@ -149,50 +146,11 @@ def growth(counts: Mapping[tuple[str, ...], int]) -> Growth:
     return Growth(bars, labels, [(name, sum(columns[name].values())) for name in names], unit)
 
 
-# Families of signals; signals that are not listed are of the family "form".
-FAMILIES = {
-    "words": ("lexical", "coverage", "fields"),
-    "meaning": ("vector", "brief_vector", "word_vectors"),
-    "neighbours": ("lexical_previous", "lexical_next", "lexical_around", "vector_previous", "vector_next",
-                   "vector_around", "coverage_around"),
-    "session": ("session", "session_vector"),
-    "time": ("date",),
-    "person": ("speaker", "by_person", "asked_of_agent"),
-    "judge": ("judge",),
-}  # fmt: skip
-_FAMILY = {name: family for family, names in FAMILIES.items() for name in names}
-
-
-def family_of(signal: str) -> str:
-    return _FAMILY.get(signal, "form")
-
-
-def families(trace: Trace) -> dict[str, float]:
-    """Return the contribution of each family of signals to a score."""
-    totals: dict[str, float] = {}
-    for name, signal in trace.signals.items():
-        family = family_of(name)
-        totals[family] = totals.get(family, 0.0) + signal.contribution
-    return {family: value for family, value in totals.items() if abs(value) >= 0.005}
-
-
-def signals(contributions: Mapping[str, float], scale: float, wide: float = 640) -> list[Bar]:
-    """Return bars of each family's contribution, side by side; negative ones in a row below."""
-    bars, ends = [], {True: 0.0, False: 0.0}
-    for name, value in contributions.items():
-        width = wide * abs(value) / scale if scale else 0.0
-        if width >= 0.5:
-            y = 0 if value > 0 else 15
-            bars.append(Bar(name, ends[value > 0], y, max(width - 1, 0.5), 12, f"{name} {value:+.2f}"))
-            ends[value > 0] += width
-    return bars
-
-
 FILTERS = {
     "text": text, "excerpt": excerpt, "day": day, "moment": moment,
     "iso": lambda at: format_time(at) or "", "ago": ago,
     "size": size, "sure": lambda word: SURE.get(word, "believed no longer"), "counted": counted,
-    "family": family_of, "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
+    "short_ids": shorten_ids, "words": lambda name: str(name).replace("_", " "),
 }  # fmt: skip
 # Stages of a statement (rank/adjust.py) in words.
 STAGES = {"observation": "said once", "hypothesis": "said again on another day", "verified": "confirmed"}

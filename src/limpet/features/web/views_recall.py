@@ -4,7 +4,6 @@ sessions: what was asked, done and failed in them, what was shown and whether it
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
@@ -15,17 +14,9 @@ from . import shown
 from .drawing import radial
 
 if TYPE_CHECKING:
-    from ...recall.answer import Recall
     from ...store.records import SessionRow
     from .site import Ask, View
 
-# Other settings of recall, to compare.
-SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
-    "": ("as agents get it", {}),
-    "words": ("words alone", {"lexical_only": True}),
-    "meaning": ("without words", {"without": ("lexical",)}),
-}
-DAY = 86_400_000_000
 # Seeds of a graph for a query, and memories around them.
 SEEDS, AROUND, MOST_AROUND = 5, 120, 2_000
 # Sessions and scopes that a list has, and lines of a journal.
@@ -38,54 +29,16 @@ def _then(ask: Ask) -> str | None:
     return f"{value}T23:59:59Z" if len(value) == 10 and value.count("-") == 2 else value or None
 
 
-def _slider(ask: Ask) -> dict[str, int]:
-    """Return the slider's range in days: from the store's first knowledge until today."""
-    days = ask.site.kept(
-        ("first day", ask.scope), lambda: min(ask.memory.count_by("day", all_states=True), default=None)
-    )
-    today = ask.now() // DAY
-    start = today if days is None else date.fromisoformat(days[0]).toordinal() - date(1970, 1, 1).toordinal()
-    then = ask.query.get("known_at", "")[:10]
-    try:
-        at = date.fromisoformat(then).toordinal() - date(1970, 1, 1).toordinal() if then else today
-    except ValueError:
-        at = today
-    return {"start": start, "most": max(today - start, 1), "at": max(0, min(at - start, max(today - start, 1)))}
-
-
 def why(ask: Ask) -> Response:
-    words, chosen = ask.query.get("q", "").strip(), ask.query.get("vs", "")
-    kind = ask.query.get("kind", "")
-    given: dict[str, Any] = {"k": 10, "kind": kind or (), "trace": True, "explain": True}
-    results = other = None
+    words, kind, then = ask.query.get("q", "").strip(), ask.query.get("kind", ""), _then(ask)
+    results = None
     if words:
-        results = ask.memory.recall(words, known_at=_then(ask), **given)
-        if chosen in SETTINGS and chosen:
-            other = ask.memory.recall(words, known_at=_then(ask), **given, **SETTINGS[chosen][1])
-        elif chosen == "now" and _then(ask):
-            other = ask.memory.recall(words, **given)
-    both = [recall for recall in (results, other) if recall is not None]
-    traces = [item.why for recall in both for item in recall.items if item.why]
-    scale = max((sum(v for v in shown.families(trace).values() if v > 0) for trace in traces), default=1.0)
-    flags = ["--explain"] + (["--known-at", _then(ask)] if _then(ask) else []) + (["--kind", kind] if kind else [])
+        results = ask.memory.recall(words, known_at=then, k=10, kind=kind or (), trace=True, explain=True)
+    flags = ["--explain"] + (["--known-at", then] if then else []) + (["--kind", kind] if kind else [])
     return ask.page(
-        "why.html", words=words, found=results, other=other, chosen=chosen, kind=kind, settings=SETTINGS,
-        columns=[_column(recall, scale) for recall in both], slider=_slider(ask),
-        places=[{item.id: place for place, item in enumerate(recall.items, 1)} for recall in both],
+        "why.html", words=words, found=results, kind=kind,
         command=ask.command("recall", words, *flags) if words else "",
     )  # fmt: skip
-
-
-def _column(recall: Recall, scale: float) -> list[dict[str, Any]]:
-    """Return results with the contribution of each signal."""
-    return [
-        {
-            "item": item,
-            "families": shown.families(item.why) if item.why else {},
-            "bars": shown.signals(shown.families(item.why), scale, 520) if item.why else [],
-        }
-        for item in recall.items
-    ]
 
 
 def brief(ask: Ask) -> Response:
@@ -108,7 +61,7 @@ def brief(ask: Ask) -> Response:
 def beliefs(ask: Ask) -> Response:
     words, then = ask.query.get("q", "").strip(), _then(ask)
     given: dict[str, Any] = {
-        "audit": None, "facts": [], "line": None, "weak": None, "against": None, "slider": _slider(ask), "words": words,
+        "audit": None, "facts": [], "line": None, "weak": None, "against": None, "words": words,
         "command": ask.command("graph", "contradictions"),
     }  # fmt: skip
     store = ask.memory
@@ -142,7 +95,7 @@ def graph(ask: Ask) -> Response:
 
     shown, drawing = ask.site.kept(("graph", ask.scope, words, then, most, *types, everything), drawn)
     return ask.page(
-        "graph.html", words=words, found=shown, drawing=drawing, most=most, slider=_slider(ask),
+        "graph.html", words=words, found=shown, drawing=drawing, most=most,
         command=ask.command("graph", "context", _seeds(ask, words, then)[0]) if shown and words else words,
     )  # fmt: skip
 

@@ -87,14 +87,6 @@ if (saved) {
   draw();
 }
 
-// -- the slider over time sets the date beside it
-for (const slider of all("input[type=range][data-date]")) {
-  const field = one(slider.dataset.date), start = Number(slider.dataset.start);
-  const dated = () => new Date((start + Number(slider.value)) * 86400000).toISOString().slice(0, 10);
-  slider.addEventListener("input", () => { field.value = slider.value === slider.max ? "" : dated(); slider.setAttribute("aria-valuetext", field.value || "now"); });
-  slider.addEventListener("change", () => slider.form.requestSubmit());
-}
-
 // -- light and dark without a new page
 for (const form of all("form[data-theme-form]")) {
   form.addEventListener("submit", (event) => {
