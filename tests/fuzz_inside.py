@@ -13,7 +13,7 @@ import limpet
 from limpet import secrets
 from limpet.agents.hooks.client_adapters import CLIENT_ADAPTERS
 from limpet.agents.hooks.entry import handle
-from limpet.agents.protocol import INTERNAL_ERROR, Call, ProtocolError, Service
+from limpet.agents.protocol import INTERNAL_ERROR, ProtocolError, Service
 from limpet.features import mirror, organize
 from limpet.features.organize.sentences import sentences
 from limpet.features.transfer.records import TransferReport
@@ -159,7 +159,7 @@ class Mcp(Target):
     def try_one(self, rng):
         method, params = request(rng, self.ids)
         try:
-            answer = self.service.answer(method, params, Call())
+            answer = self.service.answer(method, params)
         except ProtocolError as error:
             assert error.code != INTERNAL_ERROR, error.message
             return False

@@ -50,9 +50,6 @@ Time = str | int | date | None  # a datetime is a date
 # What `since` and `until` can mean: when it began to hold in the world, or when the store learned it.
 CLOCKS = ("valid", "stored")
 
-# Called at the end of each write, inside of its transaction: set by who works for a client that may give its call up,
-# and raises then, so that nothing is stored.
-before_commit: ContextVar[Callable[[], None] | None] = ContextVar("before_commit", default=None)
 _may_change: ContextVar[Callable[[str], object] | None] = ContextVar("may_change", default=None)
 # Within `one_operation`: whose it is, and its id once there is one.
 _operation: ContextVar[tuple[object, list[bytes]]] = ContextVar("operation", default=(None, []))
@@ -180,7 +177,7 @@ class Context:
 
         answer: T
         owner, operation = _operation.get()
-        is_wanted, allowed = before_commit.get(), _may_change.get()
+        allowed = _may_change.get()
         known = operation[0] if owner is self and operation else None
 
         def inside(store: Store, make_id: Callable[[int], bytes] = self._ids.make) -> Sequence[Event]:
@@ -190,8 +187,6 @@ class Context:
             answer = decide(writer)
             if writer.notes and isinstance(answer, Receipt):
                 answer = answer.with_reason("; ".join(writer.notes))  # type: ignore[assignment]
-            if is_wanted is not None:
-                is_wanted()
             if allowed is not None:
                 for scope in writer.touched():
                     allowed(scope)

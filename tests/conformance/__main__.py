@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import uvicorn
 
 import limpet
-from limpet.agents import protocol
 from limpet.agents.protocol import Service
 from limpet.features.serve.listener import HOST
 from limpet.features.serve.sdk import server_of
@@ -35,7 +33,6 @@ TO_INSTALL = f"""The suite needs Node 22 or newer, in a folder that can be throw
 TOOLS = {
     "test_simple_text": ("recall", {"query": "Which port does Redis have?"}),
     "test_error_handling": ("recall", {}),
-    "test_tool_with_progress": ("prepare", {"message": "Which port does Redis have?"}),
 }
 
 
@@ -50,11 +47,9 @@ class Renamed(Service):
             "test://template/123/data": f"memory://{id}",
         }
 
-    def answer(self, method, params, call):
+    def answer(self, method, params, session=""):
         name, uri = params.get("name"), params.get("uri")
         if name in TOOLS:
-            if name == "test_tool_with_progress":
-                time.sleep(0.3)  # long enough for the suite to hear of it three times
             own, given = TOOLS[name]
             params = params | {"name": own, "arguments": given}
         elif name == "test_simple_prompt":
@@ -63,7 +58,7 @@ class Renamed(Service):
             params = params | {"name": "brief", "arguments": {"task": " ".join(params["arguments"].values())}}
         elif uri in self._places:
             params = params | {"uri": self._places[uri]}
-        found = super().answer(method, params, call)
+        found = super().answer(method, params, session)
         if method == "resources/read":
             found["contents"][0]["uri"] = uri
         return found
@@ -72,7 +67,6 @@ class Renamed(Service):
 def main():
     if shutil.which("conformance") is None:
         sys.exit(TO_INSTALL)
-    protocol.PROGRESS_SECONDS = 0.05
     with tempfile.TemporaryDirectory() as folder, socket.create_server((HOST, 0)) as listener:
         port = listener.getsockname()[1]
         with limpet.open(f"{folder}/memory.db", scope="project:conformance") as memory:

@@ -21,7 +21,7 @@ from limpet.agents.hooks.entry import answer_call, handle
 from limpet.agents.hooks.gate import query_of
 from limpet.agents.hooks.injected import Holdout
 from limpet.agents.hooks.session_state import left_off
-from limpet.agents.protocol import Call, ProtocolError, Service
+from limpet.agents.protocol import ProtocolError, Service
 from limpet.features import mirror, usefulness
 from limpet.text.blocks import CLOSE, OPEN, plain_line, strip_blocks
 from limpet.text.turns import in_words
@@ -782,7 +782,7 @@ def tool(shop):
 
     def call(event, **given):
         arguments = {"client": "claude", "event": event, "session_id": "s1", "cwd": "/"} | given
-        answer = service.answer("tools/call", {"name": "hook", "arguments": arguments}, Call())
+        answer = service.answer("tools/call", {"name": "hook", "arguments": arguments})
         return "".join(one["text"] for one in answer["content"])
 
     call.service = service
@@ -832,10 +832,10 @@ def test_no_other_event_comes_by_a_call(tool, journal, shop, tmp_path, event):
 
 
 def test_the_tool_of_hooks_is_not_listed_and_only_there_over_stdio(tool, shop):
-    listed = tool.service.answer("tools/list", {}, Call())["tools"]
+    listed = tool.service.answer("tools/list", {})["tools"]
     assert "hook" not in {one["name"] for one in listed}
     with pytest.raises(ProtocolError, match="there is no tool 'hook'"):
-        Service(shop).answer("tools/call", {"name": "hook", "arguments": {}}, Call())
+        Service(shop).answer("tools/call", {"name": "hook", "arguments": {}})
 
 
 def test_a_call_heeds_what_switches_limpet_off(tool, shop, journal, monkeypatch):

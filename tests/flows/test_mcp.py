@@ -10,7 +10,6 @@ import sys
 import time
 from pathlib import Path
 
-import apsw
 import pytest
 from mcp.client import Client
 
@@ -18,7 +17,7 @@ import limpet
 from limpet.agents import mcp
 from limpet.agents.hooks.client_adapters import SESSION_VARIABLES
 from limpet.agents.mcp import Drain
-from limpet.agents.protocol import Call, Service
+from limpet.agents.protocol import Service
 from limpet.features import usefulness
 from limpet.features.serve.sdk import server_of
 
@@ -526,7 +525,7 @@ def test_vectors_are_made_when_no_call_comes_and_a_recall_makes_those_that_it_la
     service = Service(memory, drain.wake, drain.add, drain.called)
 
     def call(name, **arguments):
-        return service.answer("tools/call", {"name": name, "arguments": arguments}, Call())["structuredContent"]
+        return service.answer("tools/call", {"name": name, "arguments": arguments})["structuredContent"]
 
     for text in ("Deploys go out on Tuesdays", "Tests need Redis on port 6380"):
         call("remember", items=[{"content": text}])
@@ -572,29 +571,6 @@ def test_a_receipt_names_the_clients_session(memory, monkeypatch):
     ]  # fmt: skip
 
 
-def test_a_long_call_says_that_it_goes_on(memory, path, monkeypatch):
-    monkeypatch.setattr("limpet.agents.protocol.PROGRESS_SECONDS", 0.02)
-    told = []
-    other = apsw.Connection(str(path))
-    other.execute("BEGIN IMMEDIATE")
-
-    async def heard(progress, total, message):
-        told.append((progress, message))
-        if other.in_transaction and len(told) == 2:
-            other.execute("ROLLBACK")
-
-    async def run():
-        async with Client(server_of(Service(memory))) as client:
-            items = {"items": [{"content": "Said while another process was writing"}]}
-            return await client.call_tool("remember", items, progress_callback=heard)
-
-    answer = asyncio.run(run())
-    other.close()
-    assert not answer.is_error, answer.content
-    assert answer.structured_content["results"][0]["status"] == "created"
-    assert told[0][0] < told[1][0] and "working" in told[0][1]
-
-
 def test_the_text_of_an_answer_is_as_short_as_json_can_be(memory):
     memory.remember("Zürich hosts the staging database")
 
@@ -624,7 +600,7 @@ def test_a_confidence_is_a_word_to_who_reads_the_text(memory):
         *(("explain", {"what": what, "about": rests}) for what in ("why", "timeline", "audit")),
         ("explain", {"what": "impact", "about": port}),
     ):
-        answer = service.answer("tools/call", {"name": name, "arguments": arguments}, Call())
+        answer = service.answer("tools/call", {"name": name, "arguments": arguments})
         text = answer["content"][0]["text"]
         assert '"confidence":' not in text, name
         assert '"confidence_word":"stated"' in text or "sessions" in arguments, name

@@ -12,7 +12,7 @@ import pytest
 import limpet
 from limpet import pause
 from limpet.agents.hooks.entry import handle
-from limpet.agents.protocol import Call, Service
+from limpet.agents.protocol import Service
 from limpet.agents.tools import Tools
 from limpet.cli.main import main
 from limpet.features import organize, usefulness
@@ -322,16 +322,15 @@ def test_the_server_reads_nothing_and_stores_nothing_and_says_so(memory, path, m
     service = Service(memory)
     before = memory.count()
     turn_off(how, path, monkeypatch)
-    call = Call(session="s1")
     for name, given in READS + WRITES:
-        answer = service.answer("tools/call", {"name": name, "arguments": given}, call)
+        answer = service.answer("tools/call", {"name": name, "arguments": given}, "s1")
         (text,) = [one["text"] for one in answer["content"]]
         assert text.startswith("limpet is off: ") and "Nothing is read or stored" in text and answer["isError"]
         assert "5433" not in json.dumps(answer)
-    page = service.answer("resources/read", {"uri": "memory://index"}, call)["contents"][0]["text"]
-    prompt = service.answer("prompts/get", {"name": "brief", "arguments": {"task": ASK}}, call)
+    page = service.answer("resources/read", {"uri": "memory://index"}, "s1")["contents"][0]["text"]
+    prompt = service.answer("prompts/get", {"name": "brief", "arguments": {"task": ASK}}, "s1")
     assert "limpet is off" in page and "limpet is off" in json.dumps(prompt) and "5433" not in json.dumps(prompt)
-    assert len(service.answer("tools/list", {}, call)["tools"]) == 8, "a client sees the same server"
+    assert len(service.answer("tools/list", {}, "s1")["tools"]) == 8, "a client sees the same server"
     assert memory.count() == before
 
 
@@ -339,9 +338,9 @@ def test_the_server_is_on_again_without_a_restart(memory, path):
     service = Service(memory)
     pause.append(str(path), [f"pause {time.time_ns() // 1_000}"])
     asked = {"name": "recall", "arguments": {"query": ASK}}
-    assert "5433" not in json.dumps(service.answer("tools/call", asked, Call()))
+    assert "5433" not in json.dumps(service.answer("tools/call", asked))
     pause.append(str(path), [f"resume {time.time_ns() // 1_000}"])
-    assert "5433" in json.dumps(service.answer("tools/call", asked, Call()))
+    assert "5433" in json.dumps(service.answer("tools/call", asked))
 
 
 # -- the organizer

@@ -22,7 +22,6 @@ from starlette.responses import PlainTextResponse
 
 import limpet
 from limpet.agents.mcp import Drain
-from limpet.agents.protocol import Call
 from limpet.cli.main import main
 from limpet.features import usefulness
 from limpet.features.serve.app import App
@@ -214,7 +213,7 @@ def test_an_error_of_the_store_names_no_path_of_the_server(tmp_path):
     items = [{"content": "Deploys go out on Tuesdays"}]
     with limpet.open(path, scope="project:api", read_only=True) as memory:
         given = {"name": "remember", "arguments": {"items": items}}
-        said = Services(memory, Drain(memory)).of(grant, "project:api").answer("tools/call", given, Call())
+        said = Services(memory, Drain(memory)).of(grant, "project:api").answer("tools/call", given)
         assert said["isError"] and "cannot be written" in str(said)
         assert str(tmp_path) not in str(said)
 

@@ -11,7 +11,7 @@ import pytest
 
 import limpet
 from limpet.agents.mcp import Drain
-from limpet.agents.protocol import Call, ProtocolError
+from limpet.agents.protocol import ProtocolError
 from limpet.agents.tools import TAKES
 from limpet.features.serve.sdk import Services
 from limpet.features.serve.tokens import tokens_of
@@ -160,7 +160,7 @@ class Caller:
             grant = team.grants[person]
             service = team.services.of(grant, grant.scope(scope, team.memory.scope))
             session = chance.choice(["", *(f"{mark} run" for mark in MARKS.values())])
-            return asked, str(copy_context().run(service.answer, *asked, Call(session=session)))
+            return asked, str(copy_context().run(service.answer, *asked, session))
         except (LimpetError, ProtocolError) as error:
             return asked, str(error)
 

@@ -16,7 +16,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -27,12 +27,10 @@ from ..model.errors import LimpetError
 from ..store.heap import give_back, share_one_heap
 from . import protocol
 from .hooks.entry import answer_call, answer_for
-from .protocol import INVALID_REQUEST, PARSE_ERROR, Call, Cancelled, ProtocolError, Service, session_of
+from .protocol import INVALID_REQUEST, PARSE_ERROR, ProtocolError, Service, session_of
 from .recall_server import RecallServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..api import Limpet
 
 # Jobs a background turn takes at once, about a second of embedding: a client that closes stdin kills us 2 s later.
@@ -152,15 +150,14 @@ class Drain:
 
 
 class Connection:
-    """The one client of a server over stdio: a line is a message. Every request with an id is answered or cancelled.
-    Calls run on threads, so that the next line, a cancellation or a faster call, is read meanwhile."""
+    """The one client of a server over stdio: a line is a message. Every request with an id is answered, unless it is
+    cancelled. Calls run on threads, so that the next line, a cancellation or a faster call, is read meanwhile."""
 
     def __init__(self, service: Service, write: BinaryIO) -> None:
         self._service = service
         self._write = write
         self._lock = threading.Lock()
-        # Requests that are being answered, by their ids.
-        self._open: dict[int | str, Call] = {}
+        self._open: set[int | str] = set()  # ids of the requests whose answers the client still wants
 
     def run(self, read: BinaryIO) -> None:
         """Answer until stdin ends; then finish the open requests."""
@@ -193,56 +190,29 @@ class Connection:
             self._error(id, INVALID_REQUEST, "a request has jsonrpc, an id (text or whole number), method and params")
         elif id is None:
             given_up = params.get("requestId") if method == "notifications/cancelled" else None
-            if call := self._open.get(given_up) if isinstance(given_up, int | str) else None:
-                call.cancelled.set()
+            if isinstance(given_up, int | str):
+                self._open.discard(given_up)
         else:
-            call = self._open[id] = Call(session=session_of(params.get("_meta"), None))
+            self._open.add(id)
             if method in _AT_ONCE:
-                self._answer(id, method, params, call)
+                self._answer(id, method, params)
             else:
-                pool.submit(self._answer, id, method, params, call)
+                pool.submit(self._answer, id, method, params)
 
-    def _answer(self, id: int | str, method: str, params: dict[str, Any], call: Call) -> None:
+    def _answer(self, id: int | str, method: str, params: dict[str, Any]) -> None:
         try:
             protocol.check_meta(method, params)
-            with self._progress(params, call):
-                result = self._service.answer(method, params, call)
-        except Cancelled:
-            return  # who cancels waits for nothing
+            result = self._service.answer(method, params, session_of(params.get("_meta"), None))
         except ProtocolError as error:
-            self._error(id, error.code, error.message, error.data)
+            answer: dict[str, Any] = {"error": error.as_dict()}
         else:
-            if not call.cancelled.is_set():
-                self._send({"id": id, "result": result})
-        finally:
-            self._open.pop(id, None)
+            answer = {"result": result}
+        if id in self._open:
+            self._open.discard(id)
+            self._send({"id": id, **answer})
 
-    @contextmanager
-    def _progress(self, params: dict[str, Any], call: Call) -> Iterator[None]:
-        """Tell a client that asked for it how long its call has lasted."""
-        if (token := protocol.meta_of(params).get("progressToken")) is None:
-            yield
-            return
-        done = threading.Event()
-
-        def tell() -> None:
-            seconds = 0.0
-            while not (done.wait(protocol.PROGRESS_SECONDS) or call.cancelled.is_set()):
-                seconds += protocol.PROGRESS_SECONDS
-                shown = {"progressToken": token, "progress": seconds, "message": f"working for {seconds:.0f} s"}
-                self._send({"method": "notifications/progress", "params": shown})
-
-        teller = threading.Thread(target=tell, daemon=True)
-        teller.start()
-        try:
-            yield
-        finally:
-            done.set()
-            teller.join()
-
-    def _error(self, id: int | str | None, code: int, message: str, data: dict[str, Any] | None = None) -> None:
-        error = {"code": code, "message": message} | ({} if data is None else {"data": data})
-        self._send({"id": id, "error": error})
+    def _error(self, id: int | str | None, code: int, message: str) -> None:
+        self._send({"id": id, "error": ProtocolError(code, message).as_dict()})
 
     def _send(self, message: dict[str, Any]) -> None:
         line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":")) + "\n"

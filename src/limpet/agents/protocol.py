@@ -9,16 +9,13 @@ from __future__ import annotations
 import os
 import re
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from .. import __version__, registry
-from ..context import before_commit
 from ..model.clock import format_time
-from ..model.dataclass import dataclass, field
 from ..model.errors import BadInput, LimpetError, NotFound, counted
 from ..model.memory import KINDS, ORIGINS, valued
 from ..pause import state_here
@@ -88,8 +85,6 @@ _USES_MEMORY = ("tools/call", "resources/read", "prompts/get")
 SHOWN, LINE = 20, 160
 # The mark behind an entry of a page.
 _ENTRY = re.compile(r"&lt;(!-- limpet [0-9a-f]{12,32} -->)")
-# A client gives a silent call up: this often it is told that the call goes on.
-PROGRESS_SECONDS = 1.0
 # Codex names its session in each call; names longer than a hook's are ignored.
 SESSION_FIELD, LONGEST_SESSION = "sessionId", 120
 
@@ -103,24 +98,6 @@ REFLECT = """Look back over this conversation and keep what a later session will
 
 Leave out what the code or the history of the repository says already, moods, and guesses about people.
 If nothing is worth keeping, keep nothing."""
-
-
-class Cancelled(Exception):
-    """A call that the client has given up; nothing of it was stored."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A request that is being answered."""
-
-    session: str = ""
-    # Its client wants no answer any more.
-    cancelled: threading.Event = field(default_factory=threading.Event)
-
-    def check(self) -> None:
-        """Check for a cancellation. Raises Cancelled."""
-        if self.cancelled.is_set():
-            raise Cancelled
 
 
 def session_of(meta: Any, headers: Mapping[str, str] | None) -> str:
@@ -139,6 +116,9 @@ class ProtocolError(Exception):
     def __init__(self, code: int, message: str, data: Params | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
+
+    def as_dict(self) -> Params:
+        return {"code": self.code, "message": self.message} | ({} if self.data is None else {"data": self.data})
 
 
 def meta_of(params: Params) -> Params:
@@ -192,26 +172,24 @@ class Service:
             "prompts/get": self._prompt,
         }  # fmt: skip
 
-    def answer(self, method: str, params: Params, call: Call) -> Params:
-        """Return the result of a request. Raises ProtocolError, and Cancelled if the client has given it up."""
+    def answer(self, method: str, params: Params, session: str = "") -> Params:
+        """Return the result of a request. `session`: the one of its client. Raises ProtocolError."""
         is_stateless = _ASKED_VERSION in meta_of(params)
         if method not in self.methods or (is_stateless and method in _HANDSHAKE):
             raise ProtocolError(METHOD_NOT_FOUND, f"there is no method {method}")
         self._called()
-        caller.set(call.session)
-        before_commit.set(call.check)
+        caller.set(session)
         try:
-            call.check()
             if holds_half_a_character(params):
                 raise ProtocolError(INVALID_PARAMS, HALF_A_CHARACTER)
             # A hook sees by itself whether it is off, for the folder that it names.
             uses_memory = method in _USES_MEMORY and params.get("name") != HOOK_TOOL
-            off = state_here(self._memory.path, call.session).why if uses_memory else ""
+            off = state_here(self._memory.path, session).why if uses_memory else ""
             result = _off(method, params, off) if off else self.methods[method](params)
             if is_stateless:
                 result |= {"resultType": "complete", **_CACHED.get(method, {}), "_meta": {_SERVER: _SERVER_INFO}}
             return result
-        except (ProtocolError, Cancelled):
+        except ProtocolError:
             raise
         except LimpetError as error:
             code = RESOURCE_NOT_FOUND if method == "resources/read" and not is_stateless else INVALID_PARAMS

@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from ... import __version__
-from ...agents import protocol
 from ...agents.arguments import checked, in_words
-from ...agents.protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, Call, Cancelled, ProtocolError, Service, session_of
+from ...agents.protocol import INSTRUCTIONS, INTERNAL_ERROR, TITLE, ProtocolError, Service, session_of
 from ...agents.tools import TAKES
 from ...context import may_change
 from ...model.errors import LimpetError
@@ -55,35 +53,16 @@ def server_of(service: Service | GrantedService | None) -> Server[Any]:
 async def _answer(
     usual: Service | GrantedService | None, answers: type[types.Result], ctx: ServerRequestContext[Any, Any], _: Any
 ) -> types.Result:
-    """Run the service in a thread and return its answer: the loop goes on listening, for a cancellation too."""
+    """Run the service in a thread and return its answer. A call that is cancelled runs to its end, unanswered."""
     service = usual or (None if ctx.request is None else ctx.request.scope.get(SERVICE))
     if service is None:
         raise MCPError(INTERNAL_ERROR, "nobody answers this request")
-    call = Call(session=session_of(ctx.meta, None if ctx.request is None else ctx.request.headers))
+    session = session_of(ctx.meta, None if ctx.request is None else ctx.request.headers)
     params = dict(ctx.params) if isinstance(ctx.params, Mapping) else {}
-    async with anyio.create_task_group() as group:
-        group.start_soon(_progress, ctx)
-        try:
-            # By a client that gives it up the thread is left to itself, and finds at its commit that nobody waits.
-            work = partial(service.answer, ctx.method, params, call)
-            return answers.model_validate(await anyio.to_thread.run_sync(work, abandon_on_cancel=True))
-        except ProtocolError as error:
-            refused = MCPError(error.code, error.message)
-        except Cancelled:
-            refused = MCPError(INTERNAL_ERROR, "cancelled")
-        finally:
-            call.cancelled.set()
-            group.cancel_scope.cancel()
-    raise refused
-
-
-async def _progress(ctx: ServerRequestContext[Any, Any]) -> None:
-    """Tell a client that asked for it how long its call has lasted."""
-    seconds = 0.0
-    while True:
-        await anyio.sleep(protocol.PROGRESS_SECONDS)
-        seconds += protocol.PROGRESS_SECONDS
-        await ctx.session.report_progress(seconds, message=f"working for {seconds:.0f} s")
+    try:
+        return answers.model_validate(await anyio.to_thread.run_sync(service.answer, ctx.method, params, session))
+    except ProtocolError as error:
+        raise MCPError(error.code, error.message) from None
 
 
 # -- what a token may
@@ -121,13 +100,13 @@ class GrantedService:
     def __init__(self, memory: Limpet, service: Service, grant: Grant) -> None:
         self._memory, self._service, self._grant = memory, service, grant
 
-    def answer(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Answer a call. Raises ProtocolError, Cancelled."""
+    def answer(self, method: str, params: dict[str, Any], session: str = "") -> dict[str, Any]:
+        """Answer a call. Raises ProtocolError."""
         if method != "tools/call":
-            return self._service.answer(method, params, call)
+            return self._service.answer(method, params, session)
         with may_change(partial(own_scope, self._grant.sees)):
             refused = self._refusal(str(params.get("name")), params.get("arguments"))
-            return refused or self._service.answer(method, params, call)
+            return refused or self._service.answer(method, params, session)
 
     def _refusal(self, name: str, given: Any) -> dict[str, Any] | None:
         """Return a tool's error, which its model can read, unlike a protocol error."""
