@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx2
 
 import limpet
+from limpet.features.serve.tokens import tokens_of
 from limpet.recall_client import address_of, ask
 from limpet.settings import read_settings
 from tests.fuzz_inside import Target
@@ -92,15 +93,15 @@ class Http(Server):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
+        token = tokens_of(str(folder / "memory.db")).create("ana", role="admin", scopes=["*"], seconds=None)[1]
         super().__init__(folder, "serve", "--listen", str(self.port))
-        token = folder / "memory.db.token"
         for _ in range(6_000):
             with socket.socket() as knock:
-                if token.exists() and knock.connect_ex(("127.0.0.1", self.port)) == 0:
+                if knock.connect_ex(("127.0.0.1", self.port)) == 0:
                     break
             time.sleep(0.05)
         headers = {
-            "Authorization": f"Bearer {token.read_text().strip()}",
+            "Authorization": f"Bearer {token}",
             "Accept": "application/json, text/event-stream",
             "Content-Type": "application/json",
         }

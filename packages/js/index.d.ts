@@ -66,7 +66,7 @@ export interface Tool {
 export interface Options {
   /** As `limpet serve --listen PORT` prints it: http://127.0.0.1:PORT/mcp */
   url: string;
-  /** LIMPET_MCP_TOKEN of the server, or what its file `memory.db.token` holds. */
+  /** As `limpet serve token create` prints it. */
   token: string;
   /** Milliseconds that a call may take; 30,000 unless said. */
   timeout?: number;

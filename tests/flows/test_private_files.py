@@ -25,7 +25,7 @@ EXPORTS = {
     "backup": lambda memory, to, **given: memory.backup(to),
 }
 TO_FILES = ("jsonl", "amem")
-SIDE_FILES = ("", "-wal", "-shm", ".sock", ".token", ".mirrors")
+SIDE_FILES = ("", "-wal", "-shm", ".sock", ".tokens", ".mirrors")
 
 
 @pytest.fixture(params=EXPORTS)
@@ -285,16 +285,16 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
         "import os, sys, time, pathlib\n"
         "os.umask(0)\n"
         "import limpet\n"
-        "from limpet.features.serve.tokens import owner_token\n"
+        "from limpet.features.serve.tokens import tokens_of\n"
         "from limpet.agents.recall_server import RecallServer\n"
         "with limpet.open(sys.argv[1], scope='global') as memory:\n"
-        "    owner_token(memory.path)\n"
+        "    tokens_of(memory.path).create('ana', role='read', scopes=['*'], seconds=None)\n"
         "    server = RecallServer(memory)\n"
         "    server.start()\n"
         "    place = pathlib.Path(sys.argv[1] + '.sock')\n"
         "    while not place.exists():\n"
         "        time.sleep(0.01)\n"
-        "    for name in ('.sock', '.token'):\n"
+        "    for name in ('.sock', '.tokens'):\n"
         "        print(oct(os.stat(sys.argv[1] + name).st_mode & 0o777))\n"
         "    server.stop()\n"
     )
@@ -306,58 +306,12 @@ def test_token_and_socket_are_private_whatever_the_umask(tmp_path):
 
 def test_the_names_beside_a_store_are_those_that_limpet_gives(tmp_path):
     """A new kind of file beside the store belongs into the list that exports are held against."""
-    from limpet.features.serve.tokens import owner_token
+    from limpet.features.serve.tokens import tokens_of
     from limpet.recall_client import address_of
 
     store = str(tmp_path / "memory.db")
-    assert owner_token(store)[1].removeprefix(store) in files.SIDE_FILES
+    assert str(tokens_of(store).path).removeprefix(store) in files.SIDE_FILES
     assert address_of(store).removeprefix(os.path.realpath(store)) in files.SIDE_FILES
-
-
-# -- the token
-
-
-@pytest.mark.parametrize("open_to", [0o604, 0o640, 0o602])
-def test_a_token_that_others_can_read_or_write_is_refused(tmp_path, open_to):
-    from limpet.features.serve.tokens import owner_token
-
-    store = str(tmp_path / "memory.db")
-    made, _ = owner_token(store)
-    place = Path(store + ".token")
-    assert owner_token(store)[0] == made
-
-    place.chmod(open_to)
-    with pytest.raises(limpet.StoreError, match="by others"):
-        owner_token(store)
-    assert place.read_text().strip() == made, "left as it was"
-
-
-def test_a_token_of_somebody_else_is_refused(tmp_path):
-    from limpet.features.serve.tokens import owner_token
-
-    store = str(tmp_path / "memory.db")
-    owner_token(store)
-    if os.geteuid() != 0:
-        pytest.skip("only root can give a file away")
-    os.chown(store + ".token", 12_345, 12_345)
-    with pytest.raises(limpet.StoreError, match="somebody else"):
-        owner_token(store)
-
-
-def test_a_token_is_read_through_no_link_and_from_no_pipe(tmp_path):
-    from limpet.features.serve.tokens import owner_token
-
-    store = str(tmp_path / "memory.db")
-    place, planted = Path(store + ".token"), tmp_path / "planted"
-    planted.write_text("known to somebody else, and long enough")
-    place.symlink_to(planted)
-    with pytest.raises(limpet.StoreError):
-        owner_token(store)
-    place.unlink()
-    os.mkfifo(place)
-    with pytest.raises(limpet.StoreError):
-        owner_token(store)
-    assert planted.read_text().startswith("known")
 
 
 def test_notes_beside_the_store_are_private_and_follow_no_link(stored, path, tmp_path):

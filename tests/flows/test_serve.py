@@ -43,7 +43,7 @@ PEOPLE = {
 
 
 @contextmanager
-def served(path, *more, owner=None):
+def served(path, *more):
     """(process, base URL, lines of its log)."""
     argv = [
         sys.executable,
@@ -338,17 +338,9 @@ def test_the_command_line_gives_out_lists_and_revokes_tokens(tmp_path, capsys):
     assert code == 2 and "--url" in said
 
 
-def test_without_tokens_it_serves_this_machine_with_the_token_of_the_store(tmp_path):
-    path = tmp_path / "memory.db"
-    with served(path) as (_, url, _):
-        own = path.with_name("memory.db.token").read_text().strip()
-        with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {own}"}, timeout=60) as client:
-            assert not result(
-                asked(client, "remember", items=[{"content": "We moved to Lisbon"}], scope="project:home")
-            )[0]
-            # The first token ends that.
-            tokens_of(str(path)).create("ana", role="read", scopes=["project:home"], seconds=None)
-            assert asked(client, "recall", query="x").status_code == 401
+def test_without_a_token_nothing_is_served(tmp_path, capsys):
+    code = main(["--store", str(tmp_path / "memory.db"), "serve", "--listen", "0"])
+    assert code == 2 and "limpet serve token create" in capsys.readouterr().err
 
 
 def test_a_call_with_a_token_is_answered_while_a_probe_waits_for_the_store(tmp_path, monkeypatch):

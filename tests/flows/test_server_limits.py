@@ -24,6 +24,7 @@ import pytest
 import limpet
 from limpet.agents.mcp import MOST_LINE_BYTES
 from limpet.features.serve.listener import HOST, STRANGERS_AT_ONCE, listening
+from limpet.features.serve.tokens import tokens_of
 from limpet.recall_client import MOST_ASKED_BYTES, TAKEN, address_of, ask
 from limpet.settings import read_settings
 
@@ -152,11 +153,11 @@ def http(path):
         str(port),
         "--page",
     ]
+    token = tokens_of(str(path)).create("ana", role="admin", scopes=["*"], seconds=None)[1]
     with subprocess.Popen(argv, stderr=subprocess.PIPE) as process:
         try:
             assert b".token" in process.stderr.readline()
             until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0)
-            token = path.with_name(path.name + ".token").read_text().strip()
             headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
             with httpx2.Client(headers=headers, timeout=60, base_url=f"http://127.0.0.1:{port}") as client:
                 begun = client.post("/mcp", json=message("initialize", **ABOUT))

@@ -1,7 +1,7 @@
 // Memory for the Vercel AI SDK: a brief before the answer, and limpet's tools for the model.
 //
-//   limpet --scope project:shop serve --listen 8765
-//   LIMPET_MCP_TOKEN=... node examples/vercel-ai-sdk.js
+//   limpet serve --listen 8765
+//   LIMPET_TOKEN=... node examples/vercel-ai-sdk.js
 import { generateText, jsonSchema, stepCountIs, tool } from "ai";
 
 import { LimpetClient } from "limpet-client";
@@ -37,7 +37,7 @@ export async function answer(model, memory, prompt) {
 }
 
 if (import.meta.url === `file://${process.argv[1]}`) {
-  const memory = new LimpetClient({ url: "http://127.0.0.1:8765/mcp", token: process.env.LIMPET_MCP_TOKEN ?? "" });
+  const memory = new LimpetClient({ url: "http://127.0.0.1:8765/mcp", token: process.env.LIMPET_TOKEN ?? "" });
   console.log(await answer("openai/gpt-5-mini", memory, "When do we ship?"));
   await memory.close();
 }

@@ -1,6 +1,6 @@
 // Against a real `limpet serve`, run by LIMPET_PYTHON (default: that of the repository's .venv).
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as listen } from "node:net";
@@ -11,12 +11,14 @@ import { fileURLToPath } from "node:url";
 
 import { LimpetClient, LimpetError } from "../index.js";
 
-const TOKEN = "a-token-of-the-tests-000";
 const python = process.env.LIMPET_PYTHON ?? fileURLToPath(new URL("../../../.venv/bin/python", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "limpet-js-"));
 /** @type {import("node:child_process").ChildProcess} */
 let server;
 let url = "";
+
+const create = ["serve", "token", "create", "tests", "--role", "write", "--scope", "project:shop"];
+const TOKEN = execFileSync(python, ["-m", "limpet", "--store", join(folder, "memory.db"), ...create], { encoding: "utf8" }).trim();
 
 const freePort = () =>
   new Promise((done) => {
@@ -28,7 +30,7 @@ const freePort = () =>
 
 async function start(port) {
   const args = ["-m", "limpet", "--store", join(folder, "memory.db"), "--scope", "project:shop", "serve", "--listen", String(port)];
-  server = spawn(python, args, { env: { ...process.env, LIMPET_MCP_TOKEN: TOKEN }, stdio: "ignore" });
+  server = spawn(python, args, { stdio: "ignore" });
   for (let tries = 0; tries < 300; tries += 1) {
     try {
       await fetch(`http://127.0.0.1:${port}/mcp`);

@@ -17,7 +17,7 @@ from ..model.errors import BadInput, StoreError
 
 # Suffixes of files beside a store that must never be overwritten, the store itself first.
 SIDE_FILES = (
-    "", "-wal", "-shm", "-journal", ".sock", ".token", ".tokens", ".hooks.log", ".mirrors", ".pause", ".shared",
+    "", "-wal", "-shm", "-journal", ".sock", ".tokens", ".hooks.log", ".mirrors", ".pause", ".shared",
     ".work",
 )  # fmt: skip
 # And the stores that restores replaced: this, and when.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -20,7 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from ...model.errors import LimpetError, NotFound, StoreError
 from .listener import know
 from .sdk import SERVICE, Services
-from .tokens import EVERY_SCOPE, Grant, Tokens, for_team, now_us, status_of
+from .tokens import Grant, Tokens, for_team, now_us, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,19 +33,16 @@ LOOK_SECONDS = 1.0
 # A store that answers nothing in this time is not ready.
 READY_SECONDS = 5.0
 PATHS = ("/mcp", "/healthz", "/readyz")
-OWNER = Grant(id="owner", name="owner", role="admin", scopes=(EVERY_SCOPE,), created_at=0)
 log = logging.getLogger("limpet.features.serve")
 
 
 class App:
-    """The application. `urls`: for clients, the public one first; `owner`: a token that is valid while no other is."""
+    """The application. `urls`: for clients, the public one first."""
 
     def __init__(
-        self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str],
-        owner: str | None = None, page: bool = False,
+        self, memory: Limpet, mcp: ASGIApp, services: Services, tokens: Tokens, *, urls: list[str], page: bool = False
     ) -> None:  # fmt: skip
         self._memory, self._mcp, self._services, self._tokens = memory, mcp, services, tokens
-        self._owner, self._drain = owner, services.drain
         places = [urlsplit(url) for url in urls]
         self._local = TransportSecurityMiddleware(
             TransportSecuritySettings(
@@ -61,7 +57,7 @@ class App:
         if page:
             from .page import page_of
 
-            self._page = page_of(memory, urls, self._known, self._holds, self._drain.wake)
+            self._page = page_of(memory, urls, tokens.find, self._holds, services.drain.wake)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -127,24 +123,16 @@ class App:
     def _grant(self, request: Request) -> Grant:
         """Return the grant of a request. Raises _Unknown, StoreError."""
         kind, _, token = request.headers.get("authorization", "").partition(" ")
-        grant = self._known(token) if kind.lower() == "bearer" and token else None
+        grant = self._tokens.find(token) if kind.lower() == "bearer" and token else None
         if grant is None:
             raise _Unknown
         return grant
 
-    def _known(self, token: str) -> Grant | None:
-        """Return the grant of a token that limpet issued, or None. Raises StoreError."""
-        grant = self._tokens.find(token)
-        if grant is None and self._owner and not self._tokens.grants():
-            grant = OWNER if secrets.compare_digest(token.encode(), self._owner.encode()) else None
-        return grant
-
     def _holds(self, grant: Grant) -> bool:
         try:
-            grants = self._tokens.grants()
+            return any(row.id == grant.id and row.holds(now_us()) for row in self._tokens.grants())
         except StoreError:
             return False
-        return not grants if grant is OWNER else any(row.id == grant.id and row.holds(now_us()) for row in grants)
 
     async def _stream(self, grant: Grant, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer MCP; a stream ends when the token does, and an endless one when the server stops."""

@@ -93,7 +93,7 @@ VERBS = (
         name="serve", group=AGENTS, run=_serve,
         about="serve the store to a team by MCP over HTTP, with a token for each user",
         arguments=(
-            arg("--listen HOST:PORT", "where, or a port of 127.0.0.1; beyond it: tokens and --url",
+            arg("--listen HOST:PORT", "where, or a port of 127.0.0.1; beyond it --url is needed",
                 default="127.0.0.1:8766"),
             arg("--url URL...", "how clients reach it: https://memory.example.org; repeat it"),
             arg("--page", "the web page too: a person logs in there with a token"),

@@ -24,7 +24,7 @@ from ...store.heap import share_one_heap
 from .app import App
 from .listener import SESSION_SECONDS, SESSIONS, config_of, listening
 from .sdk import Services, server_of
-from .tokens import owner_token, tokens_of
+from .tokens import tokens_of
 
 # What runs when a stop is asked for is finished, if it takes no longer.
 STOP_SECONDS = 20
@@ -36,17 +36,16 @@ def serve(store: str | None, scope: str | None, *, host: str, port: int, urls: l
     scope = scope or os.environ.get("LIMPET_SCOPE") or GLOBAL_SCOPE
     with limpet.open(store, scope=scope) as memory, listening(host, port) as listener:
         port = listener.getsockname()[1]
-        grants, owner, place = tokens_of(memory.path), None, ""
-        near = _is_loopback(host)
-        if not near and not grants.any():
+        grants = tokens_of(memory.path)
+        if not grants.any():
             raise BadInput(
-                f"{host} is not this machine alone, and there is no token that holds in {grants.path}",
+                f"there is no token that holds in {grants.path}",
                 hint="make one: limpet serve token create NAME --role write --scope SCOPE",
             )
-        if not near and not urls:
-            raise BadInput("say how clients reach it", hint="--url https://memory.example.org")
-        if near and not grants.grants():
-            owner, place = owner_token(memory.path)
+        if not urls and not _is_loopback(host):
+            raise BadInput(
+                f"{host} is not this machine alone: say how clients reach it", hint="--url https://memory.example.org"
+            )
         every = [*_checked(urls), *(f"http://{name}:{port}" for name in ("127.0.0.1", "localhost"))]
         _set_up_log()
         drain = Drain(memory)
@@ -56,13 +55,13 @@ def serve(store: str | None, scope: str | None, *, host: str, port: int, urls: l
             session_idle_timeout=SESSION_SECONDS, max_sessions=SESSIONS,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )  # fmt: skip
-        app = App(memory, mcp, services, grants, urls=every, owner=owner, page=page)
+        app = App(memory, mcp, services, grants, urls=every, page=page)
         if not memory.read_only:
             drain.start()
         try:
             signal.signal(signal.SIGTERM, lambda *_: None)  # the server's own handler stops it, then gives it back here
             logging.getLogger("limpet.features.serve").warning(
-                "%s/mcp, port %d, tokens in %s", every[0], port, place or grants.path
+                "%s/mcp, port %d, tokens in %s", every[0], port, grants.path
             )
             server = uvicorn.Server(config_of(app, stop_seconds=STOP_SECONDS, log_config=None))
             app.stopping = lambda: server.should_exit

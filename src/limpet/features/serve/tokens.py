@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import secrets
 import stat
 import threading
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...folders import beside, locked
 from ...model.clock import format_time
-from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreError, StoreReadOnly, message_of
+from ...model.errors import BadInput, ChangedSince, LimpetError, NotFound, StoreError, StoreReadOnly
 from ...model.memory import GLOBAL_SCOPE, check_scope
 from ...store.files import write_own, writing
 
@@ -30,8 +29,6 @@ ROLES = ("read", "write", "review", "admin")
 EVERY_SCOPE = "*"
 PREFIX = "limpet_"
 MOST_NAME = 120
-# The owner's token is valid while there is no other; shorter ones can be guessed.
-OWNER_VARIABLE, OWNER_CHARACTERS = "LIMPET_MCP_TOKEN", 16
 log = logging.getLogger("limpet.features.serve")
 NOT_FOR = "the token is not for this scope"
 
@@ -207,45 +204,6 @@ class Tokens:
 def tokens_of(store: str) -> Tokens:
     """Return the tokens of a store, which are in a file beside it (for a server's: in the user's data folder)."""
     return Tokens(f"{beside(store)}.tokens")
-
-
-def owner_token(store: str) -> tuple[str, str]:
-    """Return the owner's token and its source: the environment, or a private file beside the store, made if need be.
-    Raises BadInput for a token that is too short, StoreError for a file that cannot be used."""
-    given = os.environ.get(OWNER_VARIABLE)
-    if given is not None:
-        if len(given) < OWNER_CHARACTERS:
-            raise BadInput(f"{OWNER_VARIABLE} is shorter than {OWNER_CHARACTERS} characters")
-        return given, OWNER_VARIABLE
-    path = Path(f"{beside(store)}.token")
-    try:
-        token = _kept(path)
-        if len(token) < OWNER_CHARACTERS:
-            path.unlink(missing_ok=True)
-            token = secrets.token_urlsafe(32)
-            write_own(path, f"{token}\n".encode("ascii"), force=False)
-    except (OSError, UnicodeDecodeError, BadInput) as error:
-        raise StoreError(
-            f"the token file {path} cannot be used: {message_of(error)}", hint=f"set {OWNER_VARIABLE}"
-        ) from error
-    return token, str(path)
-
-
-def _kept(path: Path) -> str:
-    """Return the token in a file that only its owner can read or write; "" for none. Raises StoreError, OSError,
-    UnicodeDecodeError."""
-    try:
-        number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        return ""
-    with os.fdopen(number, encoding="ascii") as file:
-        status = os.fstat(number)
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("it is no regular file")
-        if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
-            whose = "belongs to somebody else" if status.st_uid != os.geteuid() else "can be read or written by others"
-            raise StoreError(f"the token file {path} {whose}", hint="remove it; a new one is made")
-        return file.read(1_000).strip()
 
 
 def _digest(token: str) -> str:
