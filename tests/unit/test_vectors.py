@@ -13,7 +13,6 @@ import pytest
 
 from limpet.settings import DEFAULT_EMBEDDER
 from limpet.store.records import VectorChunk
-from limpet.vectors import signs
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.index import VectorIndex, dot, encode_for_store, quantise
 
@@ -23,14 +22,6 @@ DIMENSIONS = 384
 def unit(n, seed=0):
     vectors = np.random.default_rng(seed).normal(size=(n, DIMENSIONS)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
-@pytest.fixture(params=["codes", "signs"])
-def first_look(request, monkeypatch):
-    """By what a scan looks at the vectors first: by their codes, or by their signs as where there are many."""
-    if request.param == "signs":
-        monkeypatch.setattr(signs, "FROM", 0)
-    return request.param
 
 
 class OneChunk:
@@ -103,7 +94,7 @@ def test_a_dot_product_of_codes_is_exact(n):
     assert (dot(query, codes) == codes.astype(np.int64) @ query.astype(np.int64)).all()
 
 
-def test_a_scan_gives_bodies_best_first_in_portions(first_look):
+def test_a_scan_gives_bodies_best_first_in_portions():
     vectors, query = unit(300), unit(1, seed=1)[0]
     index, _ = index_of(vectors, list(range(1, 301)))
 
@@ -132,35 +123,7 @@ def test_a_deadline_leaves_out_what_was_not_scanned(monkeypatch):
     assert np.isnan(scan.score_of([1])).all()
 
 
-def test_of_many_vectors_those_with_the_nearest_signs_are_looked_at_closely(monkeypatch):
-    """What is found and in which order is what a scan of all codes finds."""
-    middles = unit(20, seed=2)
-    vectors = np.repeat(middles, 50, axis=0) + 0.5 * unit(1_000)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    bodies, scopes = list(range(1, 1_001)), [1 + place % 3 for place in range(1_000)]
-    queries = vectors[::33][:30] + 0.4 * unit(30, seed=3)
-    index, _ = index_of(vectors, bodies, scopes)
-    whole = [index.search(query, scopes=[1, 2]) for query in queries]
-    monkeypatch.setattr(signs, "FROM", 0)
-    monkeypatch.setattr(signs, "LEAST", 100)
-    index, _ = index_of(vectors, bodies, scopes)
-    quick = [index.search(query, scopes=[1, 2]) for query in queries]
-
-    for one, other in zip(whole, quick, strict=True):
-        assert one.take(20) == other.take(20)
-        assert len(other.take(1_000)) < 300
-        # Of a text that was not looked at, too.
-        some = [1_000, 7, 12_345, 8]
-        assert np.array_equal(one.score_of(some), other.score_of(some), equal_nan=True)
-        for scan in (one, other):
-            scan.restrict(range(500, 600))
-        assert one.take(20) == other.take(20)
-
-
-@pytest.mark.parametrize("look_from", [0, 500])
-def test_how_closely_a_scope_is_looked_at_does_not_depend_on_others(monkeypatch, look_from):
-    monkeypatch.setattr(signs, "FROM", look_from)
-    monkeypatch.setattr(signs, "LEAST", 50)
+def test_a_scan_of_a_scope_does_not_depend_on_others():
     own, others, query = unit(400), unit(900, seed=5), unit(1, seed=7)[0]
     alone, _ = index_of(own, range(1, 401), [1] * 400)
     mixed = np.concatenate([others[:300], own[:200], others[300:], own[200:]])[:1_024]
@@ -175,14 +138,14 @@ def test_how_closely_a_scope_is_looked_at_does_not_depend_on_others(monkeypatch,
     assert scans[0].take(999) == scans[1].take(999)
 
 
-def test_equal_scores_are_taken_by_body(first_look):
+def test_equal_scores_are_taken_by_body():
     vectors = np.repeat(unit(1), 9, axis=0)
     index, _ = index_of(vectors, [9, 2, 7, 4, 5, 6, 3, 8, 1])
     scan = index.search(vectors[0], scopes=None)
     assert scan.take(4) + scan.take(9) == list(range(1, 10))
 
 
-def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden(first_look):
+def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden():
     vectors = unit(6)
     index, _ = index_of(vectors, [1, 2, 0, 4, 5, 6], [1, 1, 1, 2, 2, 3])
 
@@ -203,20 +166,20 @@ def test_empty_slots_other_scopes_and_forbidden_bodies_are_hidden(first_look):
     assert seen(allowed=[]) == []
 
 
-def test_a_body_without_a_vector_has_no_score(first_look):
+def test_a_body_without_a_vector_has_no_score():
     index, _ = index_of(unit(3), [1, 2, 3])
     scan = index.search(unit(1)[0], scopes=None)
     assert np.isnan(scan.score_of([3, 99, 1])).tolist() == [False, True, False]
 
 
-def test_an_empty_index_finds_nothing(first_look):
+def test_an_empty_index_finds_nothing():
     index, _ = index_of(np.zeros((0, DIMENSIONS), np.float32), [])
     scan = index.search(unit(1)[0], scopes=None)
     assert scan.take(5) == []
     assert np.isnan(scan.score_of([1, 2])).all()
 
 
-def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state_less_what_is_purged(first_look):
+def test_an_index_follows_its_store_and_a_running_scan_keeps_its_state_less_what_is_purged():
     vectors = unit(3)
     index, store = index_of(vectors, [1, 2, 3])
     running = index.search(vectors[0], scopes=None)

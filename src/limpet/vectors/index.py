@@ -1,7 +1,5 @@
 """Search over all vectors of a store: an int8 scan of a copy in memory, then exact scores for the best.
 
-From `signs.FROM` vectors on, only the codes of those with the nearest signs are read.
-
 The copy follows the store: `refresh` reads the chunks that changed, whichever process changed them. The store has int8
 codes with a scale each, for scanning, and float16 for exact scores.
 """
@@ -10,25 +8,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..store.records import NewVector, VectorChunk
-from . import signs
 from .calibration import FITTED
 
 if TYPE_CHECKING:
     from ..store import Store
 
 SLOTS = 1_024
-# Codes lie in segments of so many chunks: a store that grows takes a new one, and nothing is copied.
-SEGMENT = 32 * SLOTS
 # Vectors that are scanned between two looks at the clock: one or two milliseconds.
-SCANNED_AT_ONCE = SEGMENT
+SCANNED_AT_ONCE = 32 * SLOTS
 # Chunks that are read between two looks at the clock: 25 MB at 384 dimensions.
 READ_AT_ONCE = 64
 # Vectors whose codes are widened at once: they stay in the processor's cache, and BLAS starts no threads for so few.
@@ -124,23 +118,16 @@ class VectorIndex:
         text is as near as the nearest of its parts, less this cosine for each e-fold of parts; None: as its beginning.
         """
         state = self._state
-        of_parts = _NO_PARTS if chance is None else state.parts.less(chance)
         codes, scale = quantise(query[None, :])
-        closely = partial(state.scores, codes=codes[0], scale=float(scale[0]))
-        bits = signs.signs_of(codes) if state.signs else None
-        differing = np.zeros(state.used if bits is not None else 0, dtype=np.uint16)
-        scores = np.zeros(state.used if bits is None else 0, dtype=np.float32)
+        scores = np.full(state.used, np.nan, dtype=np.float32)
         end = state.used
         while end and (deadline is None or time.monotonic() < deadline):
-            segment = (end - 1) // SEGMENT
-            first = segment * SEGMENT
-            start = max(first, end - SCANNED_AT_ONCE)
-            part = slice(start - first, end - first)
-            if bits is None:
-                scores[start:end] = dot(codes[0], state.codes[segment][part])
-            else:
-                differing[start:end] = signs.differing(bits, state.signs[segment][:, part])
+            start = max(0, end - SCANNED_AT_ONCE)
+            scores[start:end] = dot(codes[0], state.codes[start:end])
             end = start
+        scores *= state.scales[: state.used] * scale[0]
+        parts = _NO_PARTS if chance is None else state.parts.less(chance)
+        parts.fold(scores)
         masks = []
         if state.filled != state.used:
             masks.append((state.text_ids[: state.used] == 0) | (state.part[: state.used] > 0))
@@ -149,15 +136,7 @@ class VectorIndex:
         if end:
             masks.append(np.arange(state.used) < end)
         hidden = np.logical_or.reduce(masks) if masks else None  # slots that must not be found
-        if bits is not None:
-            near = of_parts.by_signs(differing)
-            return SearchScan(
-                self, query, state, closely, of_parts, None, hidden, differing=differing, near=near, complete=not end
-            )
-        scores *= state.scales[: state.used] * scale[0]
-        scores[:end] = np.nan
-        of_parts.fold(scores)
-        return SearchScan(self, query, state, closely, of_parts, scores, hidden, complete=not end)
+        return SearchScan(self, query, state, scores, parts, hidden, complete=not end)
 
 
 class _Arrays:
@@ -169,8 +148,7 @@ class _Arrays:
 
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
-        self.codes: list[np.ndarray] = []  # segments
-        self.signs: list[np.ndarray] = []  # of them; none while there are few
+        self.codes = np.zeros((0, dimensions), dtype=np.int8)
         self.scales = np.zeros(0, dtype=np.float32)
         self.text_ids = np.zeros(0, dtype=np.int32)
         self.part = np.zeros(0, dtype=np.uint16)  # of the text; 0 = its beginning
@@ -185,24 +163,14 @@ class _Arrays:
         """Return a copy with room for this many blocks, so that running searches keep theirs."""
         grown = copy(self)
         grown._parts = None
-        grown.codes = list(self.codes)
-        while len(grown.codes) * SEGMENT < blocks * SLOTS:
-            # Memory is taken when it is written to.
-            grown.codes.append(np.zeros((SEGMENT, self.dimensions), dtype=np.int8))
-        if blocks * SLOTS >= signs.FROM and signs.possible(self.dimensions):
-            grown.signs = [*self.signs, *(signs.signs_of(codes) for codes in grown.codes[len(self.signs) :])]
-        for name in ("scales", "text_ids", "part", "scopes"):
+        for name in ("codes", "scales", "text_ids", "part", "scopes"):
             setattr(grown, name, _longer(getattr(self, name), blocks * SLOTS))
         return grown
 
     def put(self, block: int, chunk: VectorChunk) -> None:
         start, used = block * SLOTS, chunk.used
         end, stop = start + used, start + SLOTS
-        segment, first = divmod(start, SEGMENT)
-        codes = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
-        self.codes[segment][first : first + used] = codes
-        if self.signs:
-            self.signs[segment][:, first : first + used] = signs.signs_of(codes)
+        self.codes[start:end] = np.frombuffer(chunk.codes, dtype=np.int8).reshape(used, self.dimensions)
         self.scales[start:end] = np.frombuffer(chunk.scales, dtype="<f4")
         self.scopes[start:end] = np.frombuffer(chunk.scopes, dtype="<i4")
         text_ids = np.zeros(SLOTS, dtype=np.int32)
@@ -227,19 +195,6 @@ class _Arrays:
             self._parts = _Parts(slots[owners >= 0], owners[owners >= 0])
         return self._parts
 
-    def scores(self, slots: np.ndarray, codes: np.ndarray, scale: float) -> np.ndarray:
-        """Return approximate cosines of slots, in rising order, with a query's codes and their scale. float32 (n,)."""
-        cosines = np.zeros(len(slots), dtype=np.float32)
-        ends = slots.searchsorted(np.arange(1, len(self.codes) + 1) * SEGMENT)
-        start = 0
-        for segment, end in enumerate(ends.tolist()):
-            if end > start:
-                own = self.codes[segment].take(slots[start:end] - segment * SEGMENT, axis=0)
-                cosines[start:end] = dot(codes, own)
-            start = end
-        cosines *= self.scales[slots] * np.float32(scale)
-        return cosines
-
     def slots_of(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return the slot of each text, -1 where there is none."""
         wanted = np.asarray(text_ids, dtype=np.int64)
@@ -255,12 +210,12 @@ class _Parts:
     """The parts of long texts among some slots. A text is as near as its beginning or as its nearest part, less what
     that is nearer by chance: the more parts there are, the more."""
 
-    def __init__(self, slots: np.ndarray, owners: np.ndarray, chance: np.ndarray | None = None) -> None:
-        """Take the slots of parts, those of their texts' beginnings, and what each text loses, in their order."""
+    def __init__(self, slots: np.ndarray, owners: np.ndarray) -> None:
+        """Take the slots of parts, and for each that of its text's beginning."""
         order = np.lexsort((slots, owners))
         self.slots = slots[order]
         self.owners, self.starts, self.counts = np.unique(owners[order], return_index=True, return_counts=True)
-        self.chance = np.log(self.counts, dtype=np.float32) if chance is None else chance
+        self.chance = np.log(self.counts, dtype=np.float32)  # that each text loses
 
     def less(self, chance: float) -> _Parts:
         """Return them with what is lost for each e-fold of parts."""
@@ -274,25 +229,12 @@ class _Parts:
             nearest = np.fmax.reduceat(scores[self.slots], self.starts) - self.chance
             scores[self.owners] = np.fmax(scores[self.owners], nearest)
 
-    def by_signs(self, differing: np.ndarray) -> _Parts:
-        """Lower each text's count of signs, in place, to that of its part with the fewest, and return these parts."""
-        if not len(self.owners):
-            return self
-        packed = np.minimum.reduceat(differing[self.slots].astype(np.int64) << 32 | self.slots, self.starts)
-        differing[self.owners] = np.minimum(differing[self.owners], packed >> 32)
-        return _Parts(packed & 0xFFFFFFFF, self.owners, self.chance)
-
-    def joined(self, slots: np.ndarray) -> tuple[np.ndarray, _Parts]:
-        """Return slots, in rising order, with those of their parts, and these parts by places in what is returned."""
-        held = np.flatnonzero(np.isin(self.owners, slots))
-        if not len(held):
-            return slots, _NO_PARTS
-        counts = self.counts[held]
-        first = np.repeat(self.starts[held] - counts.cumsum() + counts, counts)
-        parts = self.slots[first + np.arange(len(first))]
-        every = np.union1d(slots, parts)
-        owners = every.searchsorted(np.repeat(self.owners[held], counts))
-        return every, _Parts(every.searchsorted(parts), owners, self.chance[held])
+    def of(self, slot: int) -> np.ndarray:
+        """Return the slots of the parts of the text that begins at a slot."""
+        at = int(self.owners.searchsorted(slot))
+        if at == len(self.owners) or self.owners[at] != slot:
+            return self.slots[:0]
+        return self.slots[self.starts[at] :][: self.counts[at]]
 
 
 _NO_PARTS = _Parts(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -312,37 +254,28 @@ class SearchScan:
     """The scores of one query: texts on demand, best first, and the score of any text."""
 
     def __init__(
-        self, index: VectorIndex, query: np.ndarray, state: _Arrays, closely: Callable[[np.ndarray], np.ndarray],
-        parts: _Parts, scores: np.ndarray | None, hidden: np.ndarray | None, *, differing: np.ndarray | None = None,
-        near: _Parts | None = None, complete: bool = True,
+        self, index: VectorIndex, query: np.ndarray, state: _Arrays, scores: np.ndarray, parts: _Parts,
+        hidden: np.ndarray | None, *, complete: bool,
     ) -> None:  # fmt: skip
-        """Begin with the best. `closely`: computes approximate cosines of some slots; `parts`: that count; `scores`:
-        of all texts by their slots, or None to use the slots with the fewest `differing` signs, and of parts those
-        `near` by these."""
+        """Begin with the best. `scores`: approximate cosines by slot, NaN if not scanned; of a text, those of its
+        `parts` are in it."""
         self.complete = complete  # False: the deadline came first
         self.understood = 1.0  # share of the query that the embedder knows: a factor of its cosines
         self.calibration = FITTED  # of the embedder
         self._index, self._query = index, query
         self._read: dict[int, bytes | None] = {}  # exact vectors
-        self._closely, self._parts, self._state = closely, parts, state
-        slots = np.arange(state.used) if hidden is None else np.flatnonzero(~hidden)
-        # How closely some are looked at does not depend on how many others are hidden.
-        few = len(slots) + len(parts.slots) < signs.FROM
-        self._scores, self._differing = scores, None if few else differing
-        self._near = parts if few or near is None else near
-        self._take_from(slots)
+        self._scores, self._parts, self._state = scores, parts, state
+        self._take_from(np.arange(state.used) if hidden is None else np.flatnonzero(~hidden))
 
     def _take_from(self, slots: np.ndarray) -> None:
-        self._seen = slots
-        self._slots = slots = slots if self._differing is None else slots[signs.nearest(self._differing[slots])]
-        self._left = self._close(slots, self._near) if self._scores is None else self._scores[slots]
+        self._slots, self._left = slots, self._scores[slots]
         self._ordered: list[int] = []
         self._taken = 0
 
     def restrict(self, text_ids: Sequence[int]) -> None:
         """Take from these alone from now on, from the best one again."""
         slots = np.unique(self._state.slots_of(text_ids))
-        self._take_from(np.intersect1d(slots, self._seen, assume_unique=True))
+        self._take_from(np.intersect1d(slots, self._slots, assume_unique=True))
 
     def take(self, n: int) -> list[int]:
         """Return the next `n` texts by approximate cosine, best first, ties by text; [] at the end."""
@@ -364,20 +297,8 @@ class SearchScan:
         slots = self._state.slots_of(text_ids)
         scores = np.full(len(slots), np.nan)
         there = slots >= 0
-        if self._scores is not None:
-            scores[there] = self._scores[slots[there]]
-        else:
-            order = slots[there].argsort()
-            some = np.empty(len(order), dtype=np.float32)
-            some[order] = self._close(slots[there][order], self._parts)
-            scores[there] = some
+        scores[there] = self._scores[slots[there]]
         return scores
-
-    def _close(self, slots: np.ndarray, parts: _Parts) -> np.ndarray:
-        every, among = parts.joined(slots)
-        cosines = self._closely(every)
-        among.fold(cosines)
-        return cosines[every.searchsorted(slots)]
 
     def has_parts(self, text_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """Return whether each text is compared by its parts too. bool (n,)."""
@@ -385,12 +306,10 @@ class SearchScan:
 
     def part_of(self, text_id: int) -> int:
         """Return the part of a long text that is nearest, from 1 on; 0 of a text that has none."""
-        slot = self._state.slots_of([text_id])
-        every, among = self._parts.joined(slot)
-        if not len(among.slots):
+        parts = self._parts.of(self._state.slots_of([text_id])[0])
+        if not len(parts):
             return 0
-        parts = every[among.slots]
-        return int(self._state.part[parts[self._closely(parts).argmax()]])
+        return int(self._state.part[parts[np.nan_to_num(self._scores[parts], nan=-np.inf).argmax()]])
 
     def exact(self, text_ids: Sequence[int] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of the texts that have a vector, and the vectors as stored, float32 (n, dimensions). Each
