@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from .encoder import Encoder
-from .onnx_model import BATCH, MAX_CHARACTERS
+from .encoder import MAX_CHARACTERS, Encoder
 from .wordpiece import DATA, wordpiece
 
 # Tokens of a question and a text together, with the three marks around them, and how many of them a long question has.
@@ -35,15 +34,7 @@ class Judge(Encoder):
         questions = [question] * len(texts) if isinstance(question, str) else question
         ids = {text: wordpiece().ids(text[:MAX_CHARACTERS], MAX_CHARACTERS) for text in {*questions, *texts}}
         pairs = [_pair(ids[asked], ids[text]) for asked, text in zip(questions, texts, strict=True)]
-        scores = [0.0] * len(pairs)
-        lengths = [len(tokens) for tokens, _ in pairs]
-        order = sorted(range(len(pairs)), key=lengths.__getitem__)
-        for start in range(0, len(order), BATCH):
-            part = order[start : start + BATCH]
-            odds = self.run([pairs[i][0] for i in part], [pairs[i][1] for i in part])
-            for i, value in zip(part, odds[:, 0].tolist(), strict=True):
-                scores[i] = value
-        return scores
+        return [values[0] for values in self.logits(pairs)]
 
 
 def _pair(question: list[int], text: list[int]) -> tuple[list[int], list[int]]:

@@ -1,14 +1,15 @@
 """Pieces of words in several languages: a unigram model of them (Kudo, 2018), the likeliest split of each word.
 
-It does for the reader of relations what `wordpiece.py` does for the English models in the package.
+It does for the reader and the tagger what `wordpiece.py` does for the English models in the package.
 """
 
 from __future__ import annotations
 
 import math
+import os.path
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 # A word begins with this mark instead of the space before it.
 SPACE = "▁"
@@ -69,3 +70,9 @@ class Pieces:
             if not (ids and ids[-1] == number == self.unknown):  # several characters without a piece are one
                 ids.append(number)
         return tuple(reversed(ids))
+
+
+@cache
+def pieces_in(folder: str) -> Pieces:
+    """Return the pieces that the models in a folder read by."""
+    return Pieces(os.path.join(folder, "reader.pieces"))  # noqa: PTH118

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from .encoder import Encoder
-from .pieces import Pieces
+from .pieces import Pieces, pieces_in
 from .wordpiece import DATA
 
 RELATIONS = ("replaces", "ends", "resolves", "same", "adds", "sibling", "unrelated")
@@ -39,13 +39,12 @@ NAME = "reader"
 MOST_UNKNOWN = 0.09
 
 
-class Reader:
+class Reader(Encoder):
     """The model, loaded when it is first asked. Thread-safe."""
 
     def __init__(self, folder: str = DATA) -> None:
-        self._encoder = Encoder(folder, NAME, session=False)
-        self._pieces: Pieces | None = None
-        self._path = os.path.join(folder, f"{NAME}.pieces")  # noqa: PTH118
+        super().__init__(folder, NAME, session=False)
+        self._folder = folder
 
     @cached_property
     def fingerprint(self) -> str:
@@ -71,10 +70,8 @@ class Reader:
         return self._load().is_common(word)
 
     def _load(self) -> Pieces:
-        self._encoder.load()
-        if self._pieces is None:
-            self._pieces = Pieces(self._path)
-        return self._pieces
+        self.load()
+        return pieces_in(self._folder)
 
     def relations(self, pairs: Sequence[tuple[str, str]]) -> list[list[float]]:
         """Log-odds of each of RELATIONS for pairs (older, newer), in their order. Raises EmbedderUnavailable."""
@@ -106,15 +103,7 @@ class Reader:
             return []
         pieces = self._load()
         texts = {text: pieces.ids(text[:CHARACTERS], TOKENS) for pair in pairs for text in pair}
-        rows = [_pair(texts[older], texts[newer], pieces) for older, newer in pairs]
-        order = sorted(range(len(rows)), key=lambda i: len(rows[i][0]))
-        logits: list[list[float]] = [[]] * len(rows)
-        for start in range(0, len(order), BATCH):
-            part = order[start : start + BATCH]
-            read = self._encoder.run([rows[i][0] for i in part], [rows[i][1] for i in part])
-            for i, values in zip(part, read.tolist(), strict=True):
-                logits[i] = values
-        return logits
+        return self.logits([_pair(texts[older], texts[newer], pieces) for older, newer in pairs], BATCH)
 
 
 def _pair(older: list[int], newer: list[int], pieces: Pieces) -> tuple[list[int], list[int]]:

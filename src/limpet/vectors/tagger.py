@@ -6,13 +6,12 @@ stored whose words make a secret likely, never in a recall.
 
 from __future__ import annotations
 
-import os.path
 import re
 import unicodedata
 from functools import lru_cache
 
 from .encoder import Encoder
-from .pieces import SPACE, Pieces
+from .pieces import SPACE, Pieces, pieces_in
 from .reader import NAME as READER
 from .wordpiece import DATA
 
@@ -25,24 +24,22 @@ PART = re.compile(r"[0-9A-Za-zÀ-ɏ]+|[^\W_0-9A-Za-zÀ-ɏ]+|[^\w\s]|_")
 Tagged = list[tuple[int, int, float]]
 
 
-class Tagger:
+class Tagger(Encoder):
     """The model, loaded when it is first asked. Thread-safe."""
 
     def __init__(self, folder: str = DATA) -> None:
-        self._encoder = Encoder(folder, NAME, session=False, words=READER)
-        self._pieces: Pieces | None = None
-        self._path = os.path.join(folder, f"{READER}.pieces")  # noqa: PTH118
+        super().__init__(folder, NAME, session=False, words=READER)
+        self._folder = folder
 
     def odds(self, text: str) -> Tagged:
         """Return for each part its start, its end and the log-odds that it is a secret. Raises EmbedderUnavailable."""
-        self._encoder.load()
-        if self._pieces is None:
-            self._pieces = Pieces(self._path)
-        parts, ids = split(text, self._pieces)
+        self.load()
+        pieces = pieces_in(self._folder)
+        parts, ids = split(text, pieces)
         best: dict[int, list[float]] = {}
         for start, end in windows(len(ids)):
-            row = [self._pieces.begin, *(number for number, _ in ids[start:end]), self._pieces.end]
-            values = self._encoder.tags([row])[0, 1:-1].tolist()
+            row = [pieces.begin, *(number for number, _ in ids[start:end]), pieces.end]
+            values = self.tags([row])[0, 1:-1].tolist()
             for (_, part), value in zip(ids[start:end], values, strict=True):
                 best.setdefault(part, []).append(value)
         return [(*span, max(best[part])) for part, span in enumerate(parts) if part in best]

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from ...model.dataclass import dataclass
 from ...model.errors import EmbedderUnavailable
 from ...secrets import redact
-from ...vectors.onnx_model import MAX_CHARACTERS
+from ...vectors.encoder import MAX_CHARACTERS
 from .guarded import Overloaded
 
 if TYPE_CHECKING:
