@@ -113,10 +113,10 @@ def index_recall(
 ) -> dict[str, float]:
     """The share of the exact ten nearest that the vector index itself gives, before anything else counts: scan of all
     codes, exact cosines of the best. {"mean", "worst"}."""
-    rows = memory._context.store.vectors.embedders()
-    if not rows:
+    row = memory._context.store.vectors.embedder()
+    if row is None:
         return {}
-    index = memory._context.semantic().index(rows[0])
+    index = memory._context.semantic().index(row)
     index.refresh()
     shares = []
     for vector in query_vectors:

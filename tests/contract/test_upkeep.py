@@ -6,6 +6,7 @@ import pytest
 
 import limpet
 from limpet.model.memory import STATES, Filter
+from limpet.store.records import AGAIN
 from limpet.store.sqlite.database import SqliteStore
 from limpet.text.describe import describe
 from tests.contract.conftest import POSTGRES, body_of, contents, walk
@@ -25,7 +26,7 @@ def lived(store, scribe):
     made = tell(scribe)
     scribe.change("linked", made["plain"], edge="supports", target=made["web"].hex())
     row = store.vectors.register("words:1", "words", DIMENSIONS)
-    some = store.vectors.missing(row.num, limit=5)
+    some = store.jobs.due(2**60, first=(), most=5)[1]
     embed(store, row, some)
     store.jobs.finish("embed", some)
     return store
@@ -100,26 +101,23 @@ def test_a_rebuild_of_nothing_is_nothing(store):
 
 
 def test_a_rebuild_leaves_vectors_where_they_are(lived):
-    (row,) = lived.vectors.embedders()
-    before, waiting = slots(lived, row).keys(), lived.vectors.missing(row.num, limit=99)
+    row = lived.vectors.embedder()
+    before, waiting = slots(lived, row).keys(), lived.jobs.due(2**60, first=(), most=99)
     lived.maintenance.rebuild()
     assert slots(lived, row).keys() == before
-    assert lived.vectors.missing(row.num, limit=99) == waiting
-    assert lived.jobs.backlog("embed", 2**60) == len(waiting)
+    assert lived.jobs.due(2**60, first=(), most=99) == waiting
 
 
 def test_a_rebuild_leaves_the_work_for_a_new_embedder(store, scribe):
-    """While a new embedder is filled in, the texts that wait for it have vectors of the old one."""
     body = body_of(store, scribe.remember("one"))
     old = store.vectors.register("words:1", "words", DIMENSIONS)
     embed(store, old, [body])
     store.jobs.finish("embed", [body])
     store.vectors.register("words:2", "words", DIMENSIONS)
-    store.jobs.enqueue("embed", [body], scribe.clock.now())
 
     store.maintenance.rebuild()
 
-    assert store.jobs.backlog("embed", scribe.clock.now()) == 1
+    assert [store.jobs.backlog(kind, scribe.clock.now()) for kind in (AGAIN, "embed")] == [1, 0]
 
 
 @pytest.mark.parametrize("store", ["file", "memory"], indirect=True)
@@ -129,8 +127,8 @@ def test_a_backup_is_a_store_with_the_same_in_it(lived, tmp_path):
     copy = SqliteStore(target, describe)
 
     assert everything(copy) == everything(lived)
-    assert copy.vectors.embedders() == lived.vectors.embedders()
-    (row,) = copy.vectors.embedders()
+    row = copy.vectors.embedder()
+    assert row == lived.vectors.embedder()
     assert slots(copy, row).keys() == slots(lived, row).keys()
     assert copy.maintenance.verify() == []
     assert steps[-1][0] == steps[-1][1] > 0
@@ -211,13 +209,13 @@ def test_a_snapshot_that_fails_is_over(store, scribe):
 @pytest.mark.parametrize("store", ["file"], indirect=True)
 def test_a_read_only_store_reads_and_refuses_every_write(lived, scribe):
     reader = SqliteStore(lived.path, describe, read_only=True)
-    (row,) = reader.vectors.embedders()
+    row = reader.vectors.embedder()
     assert reader.read_only
     assert everything(reader) == everything(lived)
     assert reader.maintenance.verify() == []
     writes = (
         lambda: reader.ledger.commit(lambda _: []), lambda: reader.ledger.append([]), lambda: reader.usage.record([], 0),
-        lambda: reader.usage.restore([]), lambda: reader.vectors.register("x", "x", 1), lambda: reader.vectors.activate(row.num),
+        lambda: reader.usage.restore([]), lambda: reader.vectors.register("x", "x", 1),
         lambda: reader.vectors.add(row.num, []), lambda: reader.jobs.enqueue("x", [1], 0), lambda: reader.jobs.finish("x", [1]),
         lambda: reader.jobs.lease("x", limit=1, at=0, until=1), lambda: reader.jobs.finish("x", [1]),
         lambda: reader.jobs.fail("x", [1], error="", not_before=0, dead=False), reader.jobs.revive, reader.maintenance.rebuild, reader.maintenance.compact,

@@ -7,6 +7,7 @@ import pytest
 
 import limpet
 from limpet.model.memory import STATES, Filter
+from limpet.store.records import AGAIN
 from limpet.vectors.index import VectorIndex, encode_for_store
 from tests.contract.conftest import body_of
 
@@ -45,28 +46,22 @@ def row(store):
     return store.vectors.register("words:1", "words", DIMENSIONS)
 
 
-def test_the_first_embedder_is_active_and_later_ones_are_built_up(store):
-    assert store.vectors.embedders() == []
+def test_a_store_has_one_embedder(store):
+    assert store.vectors.embedder() is None
     first = store.vectors.register("words:1", "words", DIMENSIONS)
-    second = store.vectors.register("words:2", "words", DIMENSIONS)
 
-    assert (first.fingerprint, first.name, first.dimensions, first.state) == ("words:1", "words", DIMENSIONS, "active")
-    assert second.state == "building"
-    assert store.vectors.register("words:1", "words", DIMENSIONS) == first
-    assert store.vectors.embedders() == [first, second]
+    assert (first.fingerprint, first.name, first.dimensions) == ("words:1", "words", DIMENSIONS)
+    assert (first.has_vectors, first.is_complete) == (False, True)
+    assert store.vectors.register("words:1", "words", DIMENSIONS) == store.vectors.embedder() == first
     with pytest.raises(limpet.BadInput):
         store.vectors.register("words:1", "words", DIMENSIONS + 1)
 
 
 def test_how_cosines_lie_is_kept_with_an_embedder(store, row):
     assert row.calibration is None
-    other = store.vectors.register("words:2", "words", DIMENSIONS)
-
-    gauged = store.vectors.calibrate(row.num, (0.7, 0.8, 0.75))
-
-    assert gauged == row._replace(calibration=(0.7, 0.8, 0.75))
-    assert store.vectors.embedders() == [gauged, other]
-    assert store.vectors.register("words:1", "words", DIMENSIONS) == gauged
+    store.vectors.calibrate(row.num, (0.7, 0.8, 0.75))
+    gauged = row._replace(calibration=(0.7, 0.8, 0.75))
+    assert store.vectors.register("words:1", "words", DIMENSIONS) == store.vectors.embedder() == gauged
 
 
 def test_a_vector_is_kept_exactly_and_as_a_code(store, scribe, row):
@@ -96,14 +91,12 @@ def test_a_text_has_one_vector_of_an_embedder(store, scribe, row):
     assert len(slots(store, row)) == 1
 
 
-def test_vectors_of_texts_and_embedders_that_are_gone_are_not_stored(store, scribe, row):
-    """Both may go while a worker embeds."""
+def test_vectors_of_texts_that_are_gone_are_not_stored(store, scribe, row):
+    """They may go while a worker embeds."""
     id = scribe.remember("one")
     body = body_of(store, id)
     scribe.purge(id)
     assert embed(store, row, [body]) == 0
-    kept = body_of(store, scribe.remember("two"))
-    assert store.vectors.add(999, encode_for_store([kept], vectors(1))) == 0
     assert embed(store, row, []) == 0
     assert slots(store, row) == {}
 
@@ -182,19 +175,6 @@ def test_every_version_keeps_its_vector(store, scribe, row):
     assert set(slots(store, row)) == {old, new}
 
 
-def test_texts_without_a_vector_are_named_in_order_and_in_portions(store, scribe, row):
-    bodies = [body_of(store, scribe.remember(f"text {i}")) for i in range(6)]
-    assert store.vectors.missing(row.num, limit=99) == bodies
-    embed(store, row, [bodies[1], bodies[4]])
-    left = [bodies[i] for i in (0, 2, 3, 5)]
-    assert store.vectors.missing(row.num, limit=99) == left
-    assert store.vectors.missing(row.num, limit=3) == left[:3]
-    assert store.vectors.missing(row.num, limit=99, after=left[2]) == left[3:]
-    assert store.vectors.missing(row.num, limit=99, after=left[3]) == []
-    other = store.vectors.register("other", "other", 8)
-    assert store.vectors.missing(other.num, limit=99) == bodies
-
-
 def test_texts_are_read_by_body(store, scribe):
     bodies = [body_of(store, scribe.remember(text)) for text in ("one", "two")]
     assert {num: text for num, text, *_ in store.search.texts([*bodies, 999])} == dict(
@@ -203,32 +183,32 @@ def test_texts_are_read_by_body(store, scribe):
     assert store.search.texts([]) == []
 
 
-def test_old_vectors_answer_until_a_new_embedder_takes_over(store, scribe, row):
-    body = body_of(store, scribe.remember("one"))
-    embed(store, row, [body])
-    other = store.vectors.register("words:2", "words", DIMENSIONS)
-    embed(store, other, [body], seed=1)
-    assert set(slots(store, row)) == set(slots(store, other)) == {body}
-    assert store.maintenance.stats().vectors == 2
+def test_another_embedder_takes_the_place_of_the_first_and_makes_all_vectors_anew(store, scribe, row):
+    body, waiting = (body_of(store, scribe.remember(text)) for text in ("one", "two"))
+    embed(store, row, [body], done=[body])
 
-    store.vectors.activate(other.num)
+    other = store.vectors.register("words:2", "words", DIMENSIONS + 1)
 
-    assert [(one.fingerprint, one.state) for one in store.vectors.embedders()] == [("words:2", "active")]
-    assert set(slots(store, other)) == {body}
+    assert store.vectors.embedder() == other
+    assert (other.has_vectors, other.is_complete, other.num == row.num) == (False, False, False)
     assert store.vectors.chunks(row.num, {}) == ([], [])
     assert store.vectors.exact(row.num, [body]) == []
-    assert store.maintenance.stats().vectors == 1
+    assert store.maintenance.stats().vectors == 0 and store.maintenance.stats().waiting_jobs == 2
+    assert [job.subject for job in store.jobs.lease(AGAIN, at=0, until=9)] == [body]
+    assert [job.subject for job in store.jobs.lease("embed", at=0, until=9)] == [waiting]
+
+    with pytest.raises(limpet.EmbedderUnavailable):  # a worker that began before
+        embed(store, row, [waiting], done=[waiting])
+    assert embed(store, other, [body], dimensions=DIMENSIONS + 1, done=[body], kind=AGAIN) == 1
+    assert (store.vectors.embedder().is_complete, store.maintenance.stats().waiting_jobs) == (True, 1)
     assert store.maintenance.verify() == []
 
 
-def test_a_purge_takes_the_vectors_of_every_embedder(store, scribe, row):
+def test_a_purge_takes_the_vectors(store, scribe, row):
     id = scribe.remember("one")
-    body = body_of(store, id)
-    other = store.vectors.register("other", "other", DIMENSIONS)
-    embed(store, row, [body])
-    embed(store, other, [body], seed=1)
+    embed(store, row, [body_of(store, id)])
     scribe.purge(id)
-    assert slots(store, row) == slots(store, other) == {}
+    assert slots(store, row) == {}
     assert store.maintenance.verify() == []
 
 

@@ -139,7 +139,7 @@ def test_an_embedder_that_takes_long_to_measure_keeps_no_recall(path, clock, dea
                 break
             time.sleep(0.01)
         assert memory.recall("deploys", deadline_ms=60_000).missing == []
-        assert memory._context.store.vectors.embedders()[0].calibration is not None
+        assert memory._context.store.vectors.embedder().calibration is not None
 
 
 def test_a_short_deadline_does_without_the_vector_of_a_long_question(path, clock):

@@ -85,8 +85,7 @@ def test_an_embedder_is_measured_once_and_the_store_knows(opened):
     again.work()
 
     assert embedder.texts == embedded + 1
-    (row,) = again._context.store.vectors.embedders()
-    assert row.calibration[0] > 0.85
+    assert again._context.store.vectors.embedder().calibration[0] > 0.85
 
 
 def test_no_two_statements_are_one_by_any_embedder(opened):

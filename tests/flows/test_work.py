@@ -205,8 +205,7 @@ def test_a_vector_that_is_no_number_is_a_failure(opened):
     assert (memory.work().done, memory.stats().vectors) == (1, 1)
 
 
-def test_old_vectors_answer_while_a_new_embedder_is_filled_in(opened):
-    """Then the new one takes over, at once and as a whole."""
+def test_words_answer_until_another_embedder_has_made_all_vectors(opened):
     first = opened()
     cat = first.remember("The cat sleeps on the radiator").id
     first.remember("Bread rests overnight")
@@ -216,13 +215,19 @@ def test_old_vectors_answer_while_a_new_embedder_is_filled_in(opened):
     third = second.remember("A hammock hangs between the pear trees").id
     assert second.work().done == 1
 
-    assert words.texts == [], "what is stored gets a vector of the one that answers, and is found by it"
+    assert words.texts == [], "what is stored gets a vector of the store's embedder, and is found by it"
     for question, id in (("feline pet", cat), ("swing in the orchard", third)):
         assert [one.id for one in second.recall(question, k=1, without=["lexical"]).items] == [id]
     assert words.queries == []
     assert {one.name: one.state for one in models(second._context)}[DEFAULT_EMBEDDER] == "active"
 
-    assert second.work(again=True).done == 3
+    assert second.work(again=True, limit=1).remaining == 2
+    assert {one.name: one.state for one in models(second._context)}["words"] == "building"
+    found = second.recall("radiator cat")
+    assert ([one.id for one in found.items], found.missing) == ([cat], ["vector"])
+    assert "the vectors are made anew" in found.notes["vector"]
+
+    assert second.work().done == 2
 
     assert {one.name: one.state for one in models(second._context)}["words"] == "active"
     assert second.recall("radiator cat", k=1, without=["lexical"]).items[0].id == cat

@@ -90,15 +90,19 @@ def _suggested(context: Context, memory: Memory) -> tuple[str, ...]:
     if heading := str(memory.metadata.get("heading") or "").rpartition(" > ")[2]:
         return (heading[:200],)
     store, now = context.store, context.now()
-    embedders, text_ids = store.vectors.embedders(), store.search.texts_of([parse_id(memory.id)])
-    vectors = store.vectors.exact(embedders[0].num, text_ids) if embedders else []
-    if not vectors or not store.listings.count_by(Filter(scopes=(memory.scope,), as_of=now), ("topic",)):
+    embedder, text_ids = store.vectors.embedder(), store.search.texts_of([parse_id(memory.id)])
+    vectors = store.vectors.exact(embedder.num, text_ids) if embedder else []
+    if (
+        embedder is None
+        or not vectors
+        or not store.listings.count_by(Filter(scopes=(memory.scope,), as_of=now), ("topic",))
+    ):
         return ()
     import numpy as np  # only now: most who look at a memory need none
 
     from ..relate.job import nearest
 
-    (index := context.semantic().index(embedders[0])).refresh()
+    (index := context.semantic().index(embedder)).refresh()
     text_id, vector = vectors[0][0], np.frombuffer(vectors[0][1], np.float16).astype(np.float32)
     near = nearest(store, index, text_id, memory.scope, vector, now)
     tagged = [(cosine, other) for cosine, other in near if other.topics][:TOLD_BY]

@@ -1,15 +1,13 @@
 """Semantic search, the vector signal: the embedder of this store, and its search index in this process.
 
-New texts get vectors of the embedder whose vectors are searched. Another embedder fills its own when told to, and takes
-over when they are complete. A recall embeds as many waiting texts as its deadline allows.
+A store has vectors of one embedder, whatever a process is set to. `rebuild --vectors` makes them anew with the current
+one; until all are made, words answer. A recall embeds as many waiting texts as its deadline allows.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
@@ -18,7 +16,6 @@ from ..model.errors import EmbedderUnavailable, LimpetError, StoreError
 from ..rank import constants as C
 from ..store.records import EmbedderRow
 from ..text.describe import LATIN, latin_share, with_grams
-from ..text.excerpt import LONG
 from ..vectors.calibration import TEXTS, calibration_of
 from ..vectors.embedder import Embedder, StoreEmbedder, guarded, is_loaded, load_embedder
 from .plan import SECONDS_FOR_WORDS, Plan
@@ -114,65 +111,44 @@ class SemanticSearch:
         return not self.load().latin_only or latin_share(query) >= LATIN
 
     def can_answer(self) -> bool:
-        """Return whether the embedder whose vectors are searched is loaded; while it is replaced, the old one."""
-        rows = self._store.vectors.embedders()
-        return is_loaded(rows[0].name) if rows and rows[0].name != self.name else self.is_loaded()
+        """Return whether the embedder whose vectors are searched is loaded."""
+        row = self._store.vectors.embedder()
+        return self.is_loaded() if row is None or row.name == self.name else is_loaded(row.name)
 
-    def for_writing(self, until: float | None = None) -> tuple[StoreEmbedder, EmbedderRow]:
-        """Return the embedder that makes vectors of new texts, and its row in the store: the one whose vectors are
-        searched, so that new texts are found by meaning at once. The current one if that does not load.
+    def for_writing(self, until: float | None = None, *, anew: bool = False) -> tuple[StoreEmbedder, EmbedderRow]:
+        """Return the embedder that makes vectors of new texts, and its row in the store with its calibration: the one
+        whose vectors the store has. `anew`, and where there are none: the current one. Raises EmbedderUnavailable.
 
         `until`, on the monotonic clock: an embedder of others that has not answered by then raises EmbedderUnavailable.
         """
-        rows = self._store.vectors.embedders()
-        if rows and rows[0].has_vectors and rows[0].name != self.name:
-            with suppress(EmbedderUnavailable):
-                embedder = load_embedder(rows[0].name)
-                embedder = embedder if until is None else embedder.by(until)
-                if embedder.fingerprint == rows[0].fingerprint:
-                    return self._registered(embedder)
-        embedder = self.load()
-        return self._registered(embedder if until is None else embedder.by(until))
-
-    def current(self) -> tuple[StoreEmbedder, EmbedderRow]:
-        """Return the current embedder and its row in the store."""
-        return self._registered(self.load())
-
-    def successor(self) -> tuple[StoreEmbedder, EmbedderRow] | None:
-        """Return the current embedder and its row if it has a row and another one answers."""
-        embedder = self.load()
-        others = [row.fingerprint for row in self._store.vectors.embedders()[1:]]
-        return self._registered(embedder) if embedder.fingerprint in others else None
-
-    def answers(self, row: EmbedderRow) -> bool:
-        """Return whether texts are found now by this embedder's vectors."""
-        rows = self._store.vectors.embedders()
-        return not rows or not rows[0].has_vectors or rows[0].num == row.num
-
-    def _registered(self, embedder: StoreEmbedder) -> tuple[StoreEmbedder, EmbedderRow]:
-        """Return the embedder and its row with its calibration; make and measure a new one."""
-        fingerprint = embedder.fingerprint
-        for row in self._store.vectors.embedders():
-            if row.fingerprint == fingerprint:
-                break
+        vectors = self._store.vectors
+        row = vectors.embedder()
+        if row is not None and not anew and (row.has_vectors or not row.is_complete):
+            embedder = self._of(row, until)
         else:
-            row = self._store.vectors.register(fingerprint, embedder.name, embedder.dimensions)
+            embedder = self.answering() if anew else self.load()
+            embedder = embedder if until is None else embedder.by(until)
+            row = vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
         if row.calibration is None:
             try:
-                row = self._store.vectors.calibrate(row.num, embedder.calibrated())
+                calibration = embedder.calibrated()
+                vectors.calibrate(row.num, calibration)
+                row = row._replace(calibration=calibration)
             except (StoreError, EmbedderUnavailable):
                 raise
             except Exception:  # it cannot embed now: the texts that wait will tell why
                 pass
         return embedder, row
 
-    def activate_when_complete(self) -> None:
-        """Let a complete new embedder take over from the old one."""
-        for row in self._store.vectors.embedders()[1:]:
-            if row.fingerprint == self.load().fingerprint:
-                if not self._store.vectors.missing(row.num, limit=1):
-                    self._store.vectors.activate(row.num, long=LONG)
-                return
+    def _of(self, row: EmbedderRow, until: float | None) -> StoreEmbedder:
+        """Return the embedder that made the store's vectors. Raises EmbedderUnavailable, also for another version."""
+        embedder = self.load() if row.name == self.name else load_embedder(row.name)
+        embedder = embedder if until is None else embedder.by(until)
+        if embedder.fingerprint != row.fingerprint:
+            raise EmbedderUnavailable(
+                f"the stored vectors are of another version of {row.name}", hint="limpet rebuild --vectors"
+            )
+        return embedder
 
     def index(self, row: EmbedderRow) -> VectorIndex:
         """Return the search index of an embedder's vectors; the last one is kept."""
@@ -186,8 +162,10 @@ class SemanticSearch:
     def search(self, plan: Plan) -> SearchScan | None:
         """Scan for a plan's query; None where its scopes have nothing to embed, and no text of others has a vector.
         Raises EmbedderUnavailable when there is nothing to search with, or no time."""
-        rows = self._store.vectors.embedders()
-        if not rows:
+        row = self._store.vectors.embedder()
+        if row is not None and not row.is_complete:
+            raise EmbedderUnavailable("the vectors are made anew", hint="`limpet work` makes those that wait")
+        if row is None or not row.has_vectors:
             self._no_vector(plan)
             return None
         if plan.remaining() < LOAD_SECONDS and not self.can_answer():
@@ -197,12 +175,11 @@ class SemanticSearch:
         except ImportError as error:
             raise cannot_load(error) from None
 
+        if plan.remaining() < query_seconds(plan.query):
+            raise EmbedderUnavailable("the deadline leaves no time to embed the query")
         with self._lock:
-            embedder, row = self._for_reading(plan, rows)
+            embedder = self._of(row, time.monotonic() + OTHERS_SHARE * plan.remaining())
             index = self.index(row)
-        if not row.has_vectors:
-            self._no_vector(plan)
-            return None
         deadline = None if plan.deadline is None else plan.deadline - RANKING_SECONDS
         # At most half of the remaining time: the rest scans what has been read.
         whole = index.refresh(None if deadline is None else (time.monotonic() + deadline) / 2)
@@ -234,24 +211,6 @@ class SemanticSearch:
             text = "no memory has a vector yet" + (f": {why}" if why else "")
             raise EmbedderUnavailable(text, hint=None if why else "`limpet work` makes them")
 
-    def _for_reading(self, plan: Plan, rows: Sequence[EmbedderRow]) -> tuple[StoreEmbedder, EmbedderRow]:
-        """Return the embedder whose vectors are searched now: another than the current only until that is filled."""
-        if plan.remaining() < query_seconds(plan.query):
-            raise EmbedderUnavailable("the deadline leaves no time to embed the query")
-        active = rows[0]
-        embedder = self.load() if active.name == self.name else load_embedder(active.name)
-        fingerprint = embedder.by(time.monotonic() + OTHERS_SHARE * plan.remaining()).fingerprint
-        if fingerprint != active.fingerprint:
-            current = next((row for row in rows if row.fingerprint == fingerprint), None)
-            # A half-filled index would hide the other texts.
-            if current is None or self._store.vectors.missing(current.num, limit=1):
-                new = "" if current is None else ", and not every text has a new one"
-                raise EmbedderUnavailable(
-                    f"the stored vectors are of another version of {active.name}{new}", hint="limpet rebuild --vectors"
-                )
-            return embedder, current
-        return embedder, active
-
     def judge(self, plan: Plan, *, asked_for: bool = False) -> Judge | None:
         """Return the relevance judge if it is wanted or `asked_for`, our embedder is loaded and knows the question's
         letters, and there is time."""
@@ -274,16 +233,14 @@ class SemanticSearch:
         if _until(plan, 1) - time.monotonic() < first:
             return replace(plan, unembedded=None)
         waiting = self.waiting(plan)
-        if self.is_loaded() and (embedder := self.load()).calibration is None:
-            measured = [row.fingerprint for row in self._store.vectors.embedders() if row.calibration is not None]
-            first += 0 if embedder.fingerprint in measured else TEXTS * SECONDS_PER_TEXT  # to measure it
+        if self.is_loaded() and self.load().calibration is None:
+            row = self._store.vectors.embedder()
+            first += TEXTS * SECONDS_PER_TEXT if row is None or row.calibration is None else 0  # to measure it
         if self._store.read_only or _until(plan, waiting) - time.monotonic() < first:
             return replace(plan, unembedded=waiting)
         why = ""
         try:
-            row = self._embed_waiting(plan, waiting)
-            if row.state != "active":
-                self.activate_when_complete()
+            self._embed_waiting(plan, waiting)
         except EmbedderUnavailable as error:
             why = error.message + (f" ({error.hint})" if error.hint else "")
         except StoreError:  # somebody else writes: the next recall may
@@ -292,8 +249,8 @@ class SemanticSearch:
         short = plan.remaining() < SECONDS_FOR_WORDS
         return replace(plan, deadline=time.monotonic() + SECONDS_FOR_WORDS) if short else plan
 
-    def _embed_waiting(self, plan: Plan, waiting: int) -> EmbedderRow:
-        """Embed while there is time. Return the row of the embedder that new texts get vectors of."""
+    def _embed_waiting(self, plan: Plan, waiting: int) -> None:
+        """Embed while there is time."""
         store, clock = self._store, self._clock
         try:
             from ..vectors import embed  # NumPy with it, which takes longer to load than some deadlines leave
@@ -303,8 +260,6 @@ class SemanticSearch:
         beside = store.jobs.busy(embed.KIND, clock.now())
         seconds = SECONDS_BESIDE if beside else SECONDS
         embedder, row = self.for_writing(min(_until(plan, waiting), time.monotonic() + seconds))
-        if row.state != "active" and not self.answers(row):
-            return row  # new vectors would not be searched yet
         embedder.load()  # before the time is looked at again, and before any job is leased
         until = _until(plan, waiting) if plan.deadline is not None else time.monotonic() + seconds
         embedder = embedder.by(until)
@@ -327,7 +282,6 @@ class SemanticSearch:
                 embed.run(store, embedder, row, jobs, clock)
                 slowest = max(slowest, (time.monotonic() - started) / len(jobs))
                 most = min(embed.BATCH, GROWTH * size)
-        return row
 
     def waiting(self, plan: Plan, *, most: int | None = None) -> int:
         """Count the texts that a plan may see whose vectors could be made now, up to `most`; all of them take as long

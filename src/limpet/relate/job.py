@@ -85,7 +85,7 @@ def changed_by(
     """Return older memories that a new one may replace, the nearest first, as far as can be read until a time on the
     monotonic clock. Raises EmbedderUnavailable."""
     embedder, row = semantic.for_writing(until)
-    if not semantic.answers(row):
+    if not row.is_complete:
         return []
     index = semantic.index(row)
     index.refresh(until)

@@ -84,14 +84,14 @@ class VectorChunk(NamedTuple):
 
 
 class EmbedderRow(NamedTuple):
-    """An embedder that has vectors in this store."""
+    """The embedder whose vectors this store has."""
 
     num: int
     fingerprint: str
     name: str
     dimensions: int
-    state: str  # "active" answers queries; "building" is being filled
     has_vectors: bool
+    is_complete: bool  # False: texts whose vectors an earlier embedder made still wait for its own; words answer
     # Its calibration, see vectors/calibration.py; None = not known yet.
     calibration: tuple[float, float, float] | None
 
@@ -107,6 +107,8 @@ class NewVector(NamedTuple):
     part: int = 0
 
 
+# Jobs that make vectors of texts anew, which were compared with others already.
+AGAIN = "embed again"
 # Jobs that make vectors of the parts of long texts.
 PARTS = "parts"
 # The job to read what sessions that have ended said; one for all of them.

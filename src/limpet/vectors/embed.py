@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from ..store import Store
 
 KIND = "embed"
-# The same for texts that have a vector of an embedder that is being replaced: they were compared already.
-AGAIN = "embed again"
-# Texts that are put into a queue at once.
-QUEUED = 5_000
 # The job that follows when a text has its vector; and one more of a long text, whose parts get vectors of their own.
 THEN = "duplicates"
 BATCH = 64
@@ -48,12 +44,11 @@ class WorkReport:
 
 def drain(
     store: Store, embedder: StoreEmbedder, row: EmbedderRow, clock: Clock, *, kind: str = KIND,
-    limit: int | None = None, progress: Callable[[int, int], None] | None = None, missing: bool = False,
+    limit: int | None = None, progress: Callable[[int, int], None] | None = None,
 ) -> WorkReport:  # fmt: skip
-    """Do the embedding jobs that are due, at most `limit`. `missing`: then queue and do all texts that have no vector
-    of this embedder yet; the store lists them, so it can stop anywhere."""
+    """Do the embedding jobs that are due, at most `limit`."""
     done = failed = 0
-    total = store.jobs.backlog(kind, clock.now()) or (queue_missing(store, row, kind, clock.now()) if missing else 0)
+    total = store.jobs.backlog(kind, clock.now())
     if total:
         embedder.load()  # before any job is leased: a worker that dies while it loads then holds none
     while limit is None or done + failed < limit:
@@ -62,9 +57,9 @@ def drain(
         batch = LONG_BATCH if kind == PARTS else BATCH
         size = batch if limit is None else min(batch, limit - done - failed)
         jobs = store.jobs.lease(kind, limit=size, at=at, until=lease)
-        if not jobs and not (missing and done and queue_missing(store, row, kind, at)):
+        if not jobs:
             break
-        ok = run(store, embedder, row, jobs, clock) if jobs else 0
+        ok = run(store, embedder, row, jobs, clock)
         done += ok
         failed += len(jobs) - ok
         if progress:
@@ -76,15 +71,6 @@ def drain(
         dead=len(store.jobs.dead()),
         error=store.jobs.last_error(kind),
     )
-
-
-def queue_missing(store: Store, row: EmbedderRow, kind: str, at: int) -> int:
-    """Queue jobs for the texts that have no vector of an embedder. Return how many are new in the queue."""
-    after = new = 0
-    while missing := store.vectors.missing(row.num, limit=QUEUED, after=after):
-        new += store.jobs.enqueue(kind, missing, at)
-        after = missing[-1]
-    return new
 
 
 class WrongShape(ValueError):
@@ -137,10 +123,10 @@ def _embed(store: Store, embedder: StoreEmbedder, row: EmbedderRow, jobs: list[J
                 f" {(len(texts), row.dimensions)} belongs"
             )
         made = encode_for_store(nums, vectors, parts)
+        then = {} if kind == PARTS else {PARTS: [num for num, text, *_ in every if len(text) > LONG]}
         if kind == KIND:
-            then = {THEN: subjects, PARTS: [num for num, text, *_ in every if len(text) > LONG]}
-            store.vectors.add(row.num, made, done=subjects, then=then, at=clock.now())
-            return len(jobs)
-        store.vectors.add(row.num, made)
-    store.jobs.finish(kind, subjects)
+            then[THEN] = subjects
+        store.vectors.add(row.num, made, done=subjects, kind=kind, then=then, at=clock.now())
+    else:
+        store.jobs.finish(kind, subjects)
     return len(jobs)

@@ -10,7 +10,7 @@ from ..model.dataclass import dataclass
 from ..model.errors import EmbedderUnavailable, counted
 from ..relate.verdicts import LANGUAGES
 from ..settings import wants_relations
-from ..store.records import ALL, Problem, is_beyond_rebuild
+from ..store.records import Problem, is_beyond_rebuild
 from ..vectors.embedder import OWN
 from ..vectors.own import OwnModel
 from . import languages
@@ -71,8 +71,8 @@ def doctor(context: Context) -> list[Check]:
             embedder.check()
         where = ", local" if embedder.is_local else ""
         note("embedder", "ok", f"{embedder.name}, {embedder.dimensions} dimensions{where}")
-        if lack := _vectors(store, embedder):
-            note("vectors", "warn", *lack)
+        if wrong := _vectors(store, embedder):
+            note("vectors", "warn", wrong, "limpet rebuild --vectors")
     except EmbedderUnavailable as error:
         note("embedder", "warn", f"{error.message}; recall works by words", error.hint)
     strange, newest = languages.unknown(store) if context.semantic().name == OWN else (0, 0)
@@ -99,20 +99,11 @@ def advice(problem: Problem) -> str:
     )
 
 
-def _vectors(store: Store, embedder: Embedder) -> tuple[str, str] | None:
-    """Return (problem, command) if the active vectors are another embedder's or some are missing, else None."""
-    rows = store.vectors.embedders()
-    if not rows or (len(rows) < 2 and rows[0].fingerprint == embedder.fingerprint):
+def _vectors(store: Store, embedder: Embedder) -> str | None:
+    """Return what is wrong if the vectors are of another embedder, else None."""
+    row = store.vectors.embedder()
+    if row is None or row.fingerprint == embedder.fingerprint:
         return None
-    active = rows[0]
-    if active.fingerprint == embedder.fingerprint:
-        lack = set(store.vectors.missing(active.num, limit=ALL)).difference(*store.jobs.due(ALL, first=(), most=ALL))
-        message = f"without a vector of {active.name}, which answers: {counted(len(lack), 'memory')}; words find them"
-        return (message, "limpet work") if lack else None
-    row = next((row for row in rows if row.fingerprint == embedder.fingerprint), None)
-    texts = store.vectors.missing(0, limit=ALL)  # every one: no embedder has this number
-    new = len(texts) - len(store.vectors.missing(row.num, limit=ALL)) if row else 0
-    message = f"the vectors that answer are of {active.name}, the setting says {embedder.name}"
-    if active.name == embedder.name:
-        message = f"the stored vectors are of another version of {active.name}: words find what they are of"
-    return f"{message}; {new:,} of {len(texts):,} texts have new ones", "limpet rebuild --vectors"
+    if row.name == embedder.name:
+        return f"the stored vectors are of another version of {row.name}: words find what they are of"
+    return f"the stored vectors are of {row.name}, the setting says {embedder.name}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..model.dataclass import NamedTuple, replace
 from ..model.errors import BadInput, EmbedderUnavailable, StoreDamaged
 from ..registry import call
-from ..store.records import ALL, PARTS, READ
+from ..store.records import AGAIN, PARTS, READ
 
 if TYPE_CHECKING:
     from ..context import Context
@@ -21,7 +21,8 @@ Progress = Callable[[int, int], None]
 
 
 class ModelInfo(NamedTuple):
-    """An embedder that this store or this installation knows. `state`: active, building, or installed."""
+    """An embedder that this store or this installation knows. `state`: active, building while its
+    vectors are made anew, or installed."""
 
     name: str
     fingerprint: str | None
@@ -34,8 +35,7 @@ class ModelInfo(NamedTuple):
 def work(
     context: Context, *, limit: int | None, only_vectors: bool, progress: Progress | None, again: bool = False
 ) -> WorkReport:
-    if again:
-        return _reembed(context, progress=progress)
+    """Drain the queue. `again`: and have the current embedder make all vectors anew if they are of another."""
     if limit is not None and limit < 1:
         raise BadInput(f"limit must be at least 1, not {limit}")
     if not context.store.read_only and context.store.erasure.flush_waits():
@@ -44,7 +44,7 @@ def work(
         call("read_ended", context)
     try:
         from ..vectors.calibration import calibration_of
-        from ..vectors.embed import AGAIN, LONG_BATCH, drain
+        from ..vectors.embed import KIND, LONG_BATCH, WorkReport, drain
         from .checks import Checks
     except ImportError as error:
         from ..recall.semantic import cannot_load
@@ -52,26 +52,20 @@ def work(
         raise cannot_load(error) from None
 
     store, semantic = context.store, context.semantic()
-    embedder, row = semantic.for_writing()
-    # Of what was stored beside another embedder some may have vectors of that one alone.
-    missing = row.state == "active" and len(store.vectors.embedders()) > 1
-    report = drain(store, embedder, row, context.clock, limit=limit, progress=progress, missing=missing)
-    # A long text takes as long as some other texts.
-    few = None if limit is None else -(-(limit - report.done - report.failed) // LONG_BATCH)
-    report = _both(report, drain(store, embedder, row, context.clock, kind=PARTS, limit=few, progress=progress))
-    begun = not only_vectors and store.jobs.backlog(AGAIN, ALL, most=1) > 0
-    successor = semantic.successor() if begun else None
-    if successor is not None:
-        rest = None if limit is None else limit - report.done - report.failed
-        late = drain(store, *successor, context.clock, kind=AGAIN, limit=rest, progress=progress, missing=True)
-        report = _both(report, late)
-    semantic.activate_when_complete()
+    embedder, row = semantic.for_writing(anew=again)
+    if again:
+        store.jobs.revive()
+    report = WorkReport()
+    for kind in (AGAIN, KIND, PARTS):
+        left = None if limit is None else limit - report.done - report.failed
+        if left is not None and kind == PARTS:
+            left = -(-left // LONG_BATCH)  # a long text takes as long as some other texts
+        report = _both(report, drain(store, embedder, row, context.clock, kind=kind, limit=left, progress=progress))
     if only_vectors:
         return report
     rest = None if limit is None else limit - report.done - report.failed
-    active, policy, reader = store.vectors.embedders()[0], context.policy, context.reader()
-    index = semantic.index(active)
-    checks = Checks(store, embedder, calibration_of(row), active, index, policy, reader, context.clock)
+    policy, reader, index = context.policy, context.reader(), semantic.index(row)
+    checks = Checks(store, embedder, calibration_of(row), row, index, policy, reader, context.clock)
     return replace(report, checked=checks.drain(rest))
 
 
@@ -101,23 +95,6 @@ def _both(first: WorkReport, second: WorkReport) -> WorkReport:
     )
 
 
-def _reembed(context: Context, *, progress: Progress | None) -> WorkReport:
-    from ..vectors.embed import AGAIN, KIND, drain, queue_missing
-
-    store, semantic = context.store, context.semantic()
-    embedder, row = semantic.current()
-    store.jobs.revive()
-    if semantic.answers(row):
-        queue_missing(store, row, KIND, context.now())
-        return work(context, limit=None, only_vectors=False, progress=progress)
-    # The other one answers until this is done, and may be gone: what waits for a vector of it gets one of these.
-    report = drain(store, embedder, row, context.clock, kind=AGAIN, progress=progress, missing=True)
-    semantic.activate_when_complete()
-    if not semantic.answers(row):
-        return report
-    return _both(report, work(context, limit=None, only_vectors=False, progress=progress))
-
-
 def back_up(context: Context, path: str | os.PathLike[str], progress: Progress | None) -> str:
     file = os.fspath(path)
     context.store.maintenance.backup(file, progress)
@@ -129,10 +106,11 @@ def models(context: Context) -> list[ModelInfo]:
     """Return the models that this store has vectors of, and those that are installed."""
     from ..vectors.embedder import installed, load_embedder
 
-    stored = {row.name: row for row in context.store.vectors.embedders()}
+    stored = context.store.vectors.embedder()
     models = []
-    for name in sorted({*installed(), *stored, context.semantic().name}):
-        row, message = stored.get(name), ""
+    for name in sorted({*installed(), context.semantic().name} | ({stored.name} if stored else set())):
+        row, message = stored if stored and stored.name == name else None, ""
+        state = "installed" if row is None else "active" if row.is_complete else "building"
         fingerprint, dimensions = (row.fingerprint, row.dimensions) if row else (None, None)
         try:
             loaded = load_embedder(name)
@@ -140,7 +118,7 @@ def models(context: Context) -> list[ModelInfo]:
             fingerprint, dimensions = loaded.fingerprint, loaded.dimensions
         except EmbedderUnavailable as error:
             message = error.message
-        models.append(ModelInfo(name, fingerprint, dimensions, row.state if row else "installed", not message, message))
+        models.append(ModelInfo(name, fingerprint, dimensions, state, not message, message))
     return models
 
 

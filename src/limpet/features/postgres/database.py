@@ -22,7 +22,7 @@ from .connection import Ids, Numbers, Session, place_of, translated
 from .index import LATER, PostgresIndex
 from .pool import Connection, Pool, Silent
 
-SCHEMA = 3  # the number of schema.sql
+SCHEMA = 4  # the number of schema.sql
 # How long beyond its deadline a recall waits for recalls of other threads.
 TURN_SECONDS = 30.0
 # Rows of a bulk load after which statistics are made, and how long that waits for another session. Before the server

@@ -97,8 +97,7 @@ CREATE INDEX usage_used ON usage (tenant, scope, used_at, id);
 -- Vectors: int8 codes and float16 in one row. A slot whose text is gone stays, with body 0 and no code.
 CREATE TABLE embedder (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), num bigint NOT NULL, fingerprint text COLLATE "C" NOT NULL,
-  name text COLLATE "C" NOT NULL, dimensions integer NOT NULL, state text COLLATE "C" NOT NULL,
-  unrelated float8, related float8, apart float8, PRIMARY KEY (tenant, num), UNIQUE (tenant, fingerprint)
+  name text COLLATE "C" NOT NULL, dimensions integer NOT NULL, unrelated float8, related float8, apart float8, PRIMARY KEY (tenant, num), UNIQUE (tenant, fingerprint)
 );
 CREATE TABLE slot (
   tenant text COLLATE "C" NOT NULL DEFAULT limpet_rows.tenant(), embedder bigint NOT NULL, chunk bigint NOT NULL,

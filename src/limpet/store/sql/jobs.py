@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from ...model.ids import short_id
 from ...model.memory import GLOBAL_SCOPE
-from ..records import ALL, INTERRUPTED, OBJECTION, PARTS, Job, Proposal, Relation
+from ..records import AGAIN, ALL, INTERRUPTED, OBJECTION, PARTS, Job, Proposal, Relation
 from .memories import scope_list
 from .statements import statements
 from .store import Connection, Database, Repository
@@ -159,29 +159,28 @@ def _take(con: Connection, *, limit: int = ALL, through: int | None = None) -> N
 
 def forget(con: Connection, body: int) -> None:
     """Remove a text's jobs. A later text with its number must wait like any new one."""
-    con.execute("DELETE FROM job WHERE kind IN (?, ?) AND subject = ?", (EMBED, PARTS, body))
+    con.execute("DELETE FROM job WHERE kind IN (?, ?, ?) AND subject = ?", (EMBED, AGAIN, PARTS, body))
     con.execute("UPDATE taken SET through = min(through, (SELECT coalesce(max(num), 0) FROM body))")
 
 
 def refill(con: Connection) -> None:
-    """Queue jobs for exactly the texts that lack a vector of some embedder; those tried already keep their row."""
+    """Queue jobs for exactly the texts that lack a vector; those tried already keep their row."""
     con.execute(
         "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body"
         " WHERE num <= (SELECT through FROM taken) ON CONFLICT DO NOTHING",
         (EMBED,),
     )
     con.execute(
-        "DELETE FROM job WHERE kind = ? AND EXISTS (SELECT 1 FROM embedder)"
-        " AND NOT EXISTS (SELECT 1 FROM embedder e WHERE NOT EXISTS"
-        " (SELECT 1 FROM vector v WHERE v.embedder = e.num AND v.body = job.subject AND v.part = 0))",
-        (EMBED,),
+        "DELETE FROM job WHERE kind = ? AND (subject IN (SELECT body FROM vector WHERE part = 0)"
+        " OR subject IN (SELECT subject FROM job WHERE kind = ?))",
+        (EMBED, AGAIN),
     )
 
 
 def waiting(con: Connection) -> int:
     """Return texts that wait for their vectors, now or later."""
-    rows = "SELECT subject FROM job WHERE kind = ? AND state = 'waiting'"
-    return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN}) AS waiting", (EMBED,)).get)
+    rows = "SELECT subject FROM job WHERE kind IN (?, ?) AND state = 'waiting'"
+    return int(con.execute(f"SELECT count(*) FROM ({rows} UNION ALL {_UNTAKEN}) AS waiting", (EMBED, AGAIN)).get)
 
 
 def after_purge(database: Database, con: Connection, erased: Mapping[bytes, Sequence[Event]]) -> None:

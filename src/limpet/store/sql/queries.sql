@@ -389,13 +389,6 @@ SELECT num, version FROM chunk WHERE embedder = :embedder ORDER BY num
 SELECT v.body, v.exact FROM carray(:bodies) c
   CROSS JOIN vector v ON v.embedder = :embedder AND v.body = c.value AND v.part = 0
 
--- name: unembedded
--- Bodies of memories that have no vector of this embedder. Primary keys.
-SELECT b.num FROM body b
- WHERE b.num > :after
-   AND NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = :embedder AND v.body = b.num AND v.part = 0)
- ORDER BY b.num LIMIT :limit
-
 -- Edges. {linked} is which types and as known when; {this} finds a memory by its id, as known when; both from memories.py and statements.py.
 
 -- fragment: edge

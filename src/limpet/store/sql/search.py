@@ -16,11 +16,11 @@ from functools import lru_cache
 
 import apsw
 
-from ...model.errors import BadInput, StoreError
+from ...model.errors import BadInput, EmbedderUnavailable, StoreError
 from ...model.memory import Filter
 from ..heap import give_back
 from ..lexical import NO_FORMS, Forms
-from ..records import ALL, PARTS, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
+from ..records import AGAIN, ALL, Candidate, EmbedderRow, LexicalResult, NewVector, VectorChunk
 from .jobs import EMBED
 from .memories import scope_list
 from .statements import statements
@@ -52,7 +52,6 @@ _NEWEST_CHUNK = "SELECT num, used FROM chunk WHERE embedder = ? ORDER BY num DES
 _WITHOUT = (
     "SELECT b.num, b.scope FROM carray(?1) c JOIN body b ON b.num = c.value"
     " WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.embedder = ?2 AND v.body = b.num AND v.part = ?3)"
-    " AND EXISTS (SELECT 1 FROM embedder e WHERE e.num = ?2)"  # else another one took over meanwhile
 )
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 
@@ -242,55 +241,48 @@ class Search(Repository, ABC):
 
 
 class Vectors(Repository, ABC):
-    def embedders(self) -> list[EmbedderRow]:
-        """Return embedders that have vectors here, the one that answers first."""
-        rows = []
-        for *known, has_vectors, unrelated, related, apart in self._database.rows(
-            "SELECT e.num, e.fingerprint, e.name, e.dimensions, e.state,"
-            " EXISTS (SELECT 1 FROM chunk c WHERE c.embedder = e.num), e.unrelated, e.related, e.apart"
-            " FROM embedder e ORDER BY e.state, e.num"
-        ):
+    def embedder(self) -> EmbedderRow | None:
+        """Return the embedder of this store, None before its first use."""
+        rows = self._database.rows(
+            "SELECT e.num, e.fingerprint, e.name, e.dimensions,"
+            " EXISTS (SELECT 1 FROM chunk c WHERE c.embedder = e.num),"
+            " NOT EXISTS (SELECT 1 FROM job j WHERE j.kind = ? AND j.state = 'waiting'),"
+            " e.unrelated, e.related, e.apart FROM embedder e",
+            (AGAIN,),
+        )
+        for *known, has_vectors, is_complete, unrelated, related, apart in rows:
             calibration = None if apart is None else (unrelated, related, apart)
-            rows.append(EmbedderRow._make((*known, bool(has_vectors), calibration)))
-        return rows
+            return EmbedderRow._make((*known, bool(has_vectors), bool(is_complete), calibration))
+        return None
 
     def register(self, fingerprint: str, name: str, dimensions: int) -> EmbedderRow:
-        """Return the row of an embedder, made when it is new. The first one is active at once. Raises BadInput."""
+        """Make this the store's embedder and return its row. Another one goes with its vectors, and the texts that had
+        one wait for a new one. Raises BadInput."""
         with self._database.writing() as con:
-            state = "building" if con.execute("SELECT count(*) FROM embedder WHERE state = 'active'").get else "active"
-            con.execute(
-                "INSERT INTO embedder (fingerprint, name, dimensions, state) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (fingerprint) DO NOTHING",
-                (fingerprint, name, dimensions, state),
-            )
-            row = next(row for row in self.embedders() if row.fingerprint == fingerprint)
+            row = self.embedder()
+            if row is None or row.fingerprint != fingerprint:
+                con.execute(
+                    "INSERT INTO job (kind, subject, not_before) SELECT ?, body, 0 FROM vector WHERE part = 0"
+                    " ON CONFLICT DO NOTHING",
+                    (AGAIN,),
+                )
+                num = con.execute(
+                    "INSERT INTO embedder (fingerprint, name, dimensions) VALUES (?, ?, ?) RETURNING num",
+                    (fingerprint, name, dimensions),
+                ).get
+                con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
+                con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
+                con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
+                row = self.embedder()
+                assert row is not None
             if row.dimensions != dimensions:
                 raise BadInput(f"embedder {name} has {dimensions} dimensions, its stored vectors {row.dimensions}")
             return row
 
-    def calibrate(self, num: int, calibration: tuple[float, float, float]) -> EmbedderRow:
+    def calibrate(self, num: int, calibration: tuple[float, float, float]) -> None:
         """Note how an embedder's cosines lie (vectors/calibration.py)."""
         with self._database.writing() as con:
             con.execute("UPDATE embedder SET unrelated = ?, related = ?, apart = ? WHERE num = ?", (*calibration, num))
-            return next(row for row in self.embedders() if row.num == num)
-
-    def activate(self, num: int, *, long: int = ALL) -> None:
-        """Make one embedder the active one and forget the vectors of all others. Texts of more than `long` characters
-        wait for vectors of their parts."""
-        with self._database.writing() as con:
-            con.execute("UPDATE embedder SET state = 'active' WHERE num = ?", (num,))
-            con.execute("DELETE FROM vector WHERE embedder <> ?", (num,))
-            con.execute("DELETE FROM chunk WHERE embedder <> ?", (num,))
-            con.execute("DELETE FROM embedder WHERE num <> ?", (num,))
-            con.execute(
-                "INSERT INTO job (kind, subject, not_before) SELECT ?, num, 0 FROM body WHERE length(content) > ?"
-                " ON CONFLICT DO NOTHING",
-                (PARTS, long),
-            )
-
-    def missing(self, embedder: int, *, limit: int, after: int = 0) -> list[int]:
-        """Return texts that have no vector of an embedder, in order."""
-        return [row[0] for row in self._ask("unembedded", embedder=embedder, limit=limit, after=after)]
 
     def add(
         self,
@@ -298,13 +290,16 @@ class Vectors(Repository, ABC):
         vectors: Sequence[NewVector],
         *,
         done: Sequence[int] = (),
+        kind: str = EMBED,
         then: Mapping[str, Sequence[int]] | None = None,
         at: int = 0,
     ) -> int:
         """Store vectors of texts that are still there: of their beginnings, or of all their parts. In the same
-        transaction the embedding jobs of the texts `done` end, and the jobs `then` begin: of each kind about some
-        texts. Returns how many were stored."""
+        transaction the jobs of a `kind` about the texts `done` end, and the jobs `then` begin: of each kind about some
+        texts. Returns how many were stored. Raises EmbedderUnavailable if another embedder took its place."""
         with self._database.writing() as con:
+            if not con.execute("SELECT count(*) FROM embedder WHERE num = ?", (embedder,)).get:
+                raise EmbedderUnavailable("meanwhile the vectors are made by another embedder")
             first = min((vector.part for vector in vectors), default=0)
             texts = self._database.numbers({vector.text_id for vector in vectors})
             scope_of = dict(con.execute(_WITHOUT, (texts, embedder, first)).fetchall())
@@ -318,9 +313,9 @@ class Vectors(Repository, ABC):
                 end = start + CHUNK_SLOTS - used
                 self._put(con, chunk, used, fresh[start:end], scopes[start:end])
                 start = end
-            self._store.jobs.finish(EMBED, done)
-            for kind, subjects in (then or {}).items():
-                self._store.jobs.enqueue(kind, subjects, at)
+            self._store.jobs.finish(kind, done)
+            for following, subjects in (then or {}).items():
+                self._store.jobs.enqueue(following, subjects, at)
         self._database.loaded(len(fresh))
         return len(fresh)
 

@@ -36,7 +36,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "fuse.sshfs", "fuse.rclone", "fuse.s3fs",
      "ceph", "glusterfs", "fuse.glusterfs", "lustre", "davfs", "fuse.davfs"}
 )  # fmt: skip
-SCHEMA = 10  # the number of schema.sql, in the file's header
+SCHEMA = 11  # the number of schema.sql, in the file's header
 
 
 def open_connection(

@@ -146,8 +146,7 @@ END;
 -- a long one has more. A chunk has the number of the part in a body's upper 32 bits.
 CREATE TABLE embedder (
   num INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
-  dimensions INTEGER NOT NULL, state TEXT NOT NULL,
-  unrelated REAL, related REAL, apart REAL
+  dimensions INTEGER NOT NULL, unrelated REAL, related REAL, apart REAL
 );
 CREATE TABLE vector (
   embedder INTEGER NOT NULL, body INTEGER NOT NULL, part INTEGER NOT NULL DEFAULT 0,
