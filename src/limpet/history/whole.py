@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
@@ -21,7 +20,7 @@ from ..store import records
 from ..text.entities import entities
 from ..text.normalise import normalise
 from ..vectors.reader import shared
-from .view import FALLEN, Link, Node, View, link_of, raw_id, standing
+from .view import FALLEN, Link, Node, View, link_of, raw_id
 
 # PageRank: the usual damping; the sum of changes at which it has converged. Brin & Page, 1998.
 DAMPING = 0.85
@@ -30,16 +29,13 @@ MAX_ROUNDS = 100
 
 
 class Whole:
-    """Nodes by place, their standings, and the edges among them. Places are indices into `nodes`."""
+    """Memories by place, their standings, and the edges among them. Places are indices into `memories`."""
 
     def __init__(self, view: View, types: Sequence[str]) -> None:
         self.view = view
-        self.nodes: list[records.GraphNode] = view.store.graph.nodes(view.where())
-        self.place = place = {node.id: i for i, node in enumerate(self.nodes)}
-        self.standings = [
-            standing(node.state, node.superseded_by is not None, node.valid_from, node.valid_to, view.as_of)
-            for node in self.nodes
-        ]
+        self.memories = list(view.store.listings.each(view.where()))
+        self.place = place = {parse_id(memory.id): i for i, memory in enumerate(self.memories)}
+        self.standings = list(map(view.standing, self.memories))
         # (source, type, target, weight), places; edges with an end out of view are left out.
         self.edges = [
             (place[edge.source], edge.type, place[edge.target], edge.weight)
@@ -49,9 +45,8 @@ class Whole:
 
     def first(self, ranked: Iterable[tuple[float, int]], limit: int) -> list[tuple[Node, int]]:
         """Return the best of (value, place), with their nodes."""
-        best = sorted(ranked, key=lambda pair: (-pair[0], self.nodes[pair[1]].id))[:limit]
-        nodes = {raw_id(node): node for node in self.view.nodes(self.nodes[place].id for _, place in best)}
-        return [(nodes[self.nodes[place].id], place) for _, place in best]
+        best = sorted(ranked, key=lambda pair: (-pair[0], self.memories[pair[1]].id))[:limit]
+        return [(self.view.node(self.memories[place]), place) for _, place in best]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +102,14 @@ def contradictions(view: View, *, limit: int, everything: bool) -> Contradiction
             add(memories[edge.source], memories[edge.target], "link", link=link_of(edge))
     for proposal, memory, other in waiting_contradictions(view):
         add(memory, other, "review", item=format_id(proposal.id))
-    by_key: dict[str, list[bytes]] = {}
-    for node in view.store.graph.nodes(view.held()):
-        if node.key is not None:
-            by_key.setdefault(node.key, []).append(node.id)
-    memories = view.memories(id for ids in by_key.values() if len(ids) > 1 for id in ids)
-    for key, ids in by_key.items():
-        for id in ids[1:]:
-            if normalise(memories[id].content) != normalise(memories[ids[0]].content):
-                add(memories[ids[0]], memories[id], "key", key=key)
+    by_key: dict[str, list[Memory]] = {}
+    for memory in view.store.listings.each(view.held(), descending=False):
+        if memory.key is not None:
+            by_key.setdefault(memory.key, []).append(memory)
+    for key, (first, *others) in by_key.items():
+        for other in others:
+            if normalise(other.content) != normalise(first.content):
+                add(first, other, "key", key=key)
     shown = sorted(
         by_pair.values(),
         key=lambda item: (not item.open, -max(n.importance for n in item.memories), *(n.id for n in item.memories)),
@@ -145,7 +139,7 @@ def centrality(view: View, *, types: Sequence[str], limit: int) -> list[Central]
     import numpy as np
 
     whole = Whole(view, types)
-    count = len(whole.nodes)
+    count = len(whole.memories)
     if not count or not whole.edges:
         return []
     flows = [(source, target, weight) for source, type, target, weight in whole.edges if type != "supports"]
@@ -222,21 +216,20 @@ def gaps(
     )
     details: dict[str, dict[int, str]] = {gap: {} for gap in GAPS}
     severities: dict[int, float] = {}
-    for place, node in enumerate(whole.nodes):
+    for place, memory in enumerate(whole.memories):
         if whole.standings[place] != "held":
             continue
-        severities[place] = node.importance * (1 + dependents[place])
+        severities[place] = memory.importance * (1 + dependents[place])
         gap, detail = _of_reasons(whole, place, reasons.get(place, set()))
         if gap:
             details[gap][place] = detail
         if (times := _reached(place, replaced)) >= OFTEN:
             details["superseded_often"][place] = f"replaced {times} times"
-        days = (view.now - max(node.observed_at_us, node.used_at or 0)) // MICROSECONDS_PER_DAY
-        if node.kind in STALE_KINDS and not node.pinned and days > STALE_DAYS:
+        days = (view.now - max(memory.observed_at_us, memory.used_at_us or 0)) // MICROSECONDS_PER_DAY
+        if memory.kind in STALE_KINDS and not memory.pinned and days > STALE_DAYS:
             details["stale"][place] = f"neither stated nor used for {days} days"
     if marks is not None and "code" in (kinds or GAPS):
-        nodes = view.nodes(whole.nodes[place].id for place in severities)
-        of_code = marks([(node.id, node.scope) for node in nodes])
+        of_code = marks([(whole.memories[place].id, whole.memories[place].scope) for place in severities])
         details["code"] = {
             whole.place[parse_id(id)]: "; ".join(line for line, _ in said) for id, said in of_code.items()
         }
@@ -250,7 +243,7 @@ def gaps(
 
 def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
     """Return the gap that the reasons of a decision or an inference leave, and its description; ("", "") for none."""
-    kind = whole.nodes[place].kind
+    kind = whole.memories[place].kind
     if kind not in ("decision", "inference"):
         return "", ""
     live = [reason for reason in reasons if whole.standings[reason] not in FALLEN and reason != place]
@@ -258,7 +251,7 @@ def _of_reasons(whole: Whole, place: int, reasons: set[int]) -> tuple[str, str]:
         return "unjustified_decision", "its reason does not hold any more" if reasons else "no reason is recorded"
     if kind == "inference" and len(live) <= 1:
         return "single_source_inference", "rests on one memory alone" if live else "rests on nothing"
-    if max(confidence_of(whole.nodes[reason], whole.view.now) for reason in live) < WEAK_CONFIDENCE:
+    if max(confidence_of(whole.memories[reason], whole.view.now) for reason in live) < WEAK_CONFIDENCE:
         return "weak_foundation", "its surest reason is doubtful"
     return "", ""
 
@@ -272,8 +265,8 @@ def _below(whole: Whole) -> tuple[dict[int, set[int]], dict[int, set[int]]]:
             reasons.setdefault(target, set()).add(source)
         else:
             (reasons if type == "caused_by" else replaced).setdefault(source, set()).add(target)
-    for place, node in enumerate(whole.nodes):
-        if node.superseded_by is not None and (by := whole.place.get(node.superseded_by)) is not None:
+    for place, memory in enumerate(whole.memories):
+        if memory.superseded_by is not None and (by := whole.place.get(parse_id(memory.superseded_by))) is not None:
             replaced.setdefault(by, set()).add(place)
     return reasons, replaced
 
@@ -292,7 +285,7 @@ def _reached(start: int, below: dict[int, set[int]]) -> int:
 
 # How many memories make a session or a topic worth a summary, and what counts as small, in bytes.
 MANY, SMALL_BYTES = 12, 280
-# Members of a proposal that are shown whole, and memories that are read at once.
+# Members of a proposal that are shown whole, and memories whose relations are read at once.
 MAX_SHOWN, BLOCK = 5, 256
 
 
@@ -350,45 +343,43 @@ def consolidate(view: View, *, limit: int) -> Consolidation:
     To be merged is what says the same: by a model that has read both, or in the same words. To be summed up are topics
     and sessions of many small memories.
     """
-    pieces = view.store.graph.pieces(view.held())
-    ids = [piece.id for piece in pieces]
+    memories = list(view.store.listings.each(view.held(), descending=False))
     summed = {edge.source for edge in view.store.edges.all(("part_of",), known_at=view.known_at)}
-    by_topic: dict[tuple[int, str], list[bytes]] = {}
-    by_session: dict[int, list[bytes]] = {}
-    for piece in pieces:
-        if piece.size > SMALL_BYTES:
+    by_topic: dict[tuple[str, str], list[Memory]] = {}
+    by_session: dict[tuple[str, str], list[Memory]] = {}
+    for memory in memories:
+        if len(memory.content.encode()) > SMALL_BYTES:
             continue
-        for topic in json.loads(piece.topics or "[]"):
-            by_topic.setdefault((piece.scope, topic), []).append(piece.id)
-        if piece.session is not None and piece.kind != "episode" and piece.id not in summed:
-            by_session.setdefault(piece.session, []).append(piece.id)
-    groups = [("merge", "", group) for group in _saying_the_same(view, ids)]
+        for topic in memory.topics:
+            by_topic.setdefault((memory.scope, topic), []).append(memory)
+        if memory.session is not None and memory.kind != "episode" and raw_id(memory) not in summed:
+            by_session.setdefault((memory.scope, memory.session), []).append(memory)
+    groups = [("merge", "", group) for group in _saying_the_same(view, memories)]
     groups += [("summarise", topic, group) for (_, topic), group in by_topic.items() if len(group) >= MANY]
     groups += [("compress", "", group) for group in by_session.values() if len(group) >= MANY]
-    groups.sort(key=lambda row: (-len(row[2]), row[1], row[2][0]))
+    groups.sort(key=lambda row: (-len(row[2]), row[1], row[2][0].id))
     proposals, counts = list[Proposal](), dict[str, int]()
     for action in ("merge", "summarise", "compress"):
         chosen = [row for row in groups if row[0] == action]
         counts[action] = len(chosen)
         for _, topic, group in chosen[:limit]:
-            shown = view.nodes(group[:MAX_SHOWN])
+            shown = list(map(view.node, group[:MAX_SHOWN]))
             label = topic or (shown[0].kind if action == "merge" else shown[0].session or "")
             proposals.append(Proposal(
-                action=action, label=label, members=len(group), ids=[format_id(id) for id in group], shown=shown
+                action=action, label=label, members=len(group), ids=[memory.id for memory in group], shown=shown
             ))  # fmt: skip
     return Consolidation(proposals=proposals, counts=counts)
 
 
-def _saying_the_same(view: View, ids: list[bytes]) -> Iterable[list[bytes]]:
+def _saying_the_same(view: View, memories: Sequence[Memory]) -> Iterable[list[Memory]]:
     """Return groups of memories of one scope and kind that say the same, in their order."""
-    wordings: dict[bytes, Hashable] = {}
+    by_id = {parse_id(memory.id): memory for memory in memories}
+    wordings: dict[bytes, Hashable] = {
+        id: (memory.scope, memory.kind, wording(memory.content, about(memory))) for id, memory in by_id.items()
+    }
     read: list[tuple[bytes, bytes]] = []
+    ids = list(by_id)
     for start in range(0, len(ids), BLOCK):
-        block = ids[start : start + BLOCK]
-        memories = view.memories(block)
-        for id in filter(memories.__contains__, block):
-            memory = memories[id]
-            wordings[id] = memory.scope, memory.kind, wording(memory.content, about(memory))
-        links = view.store.relations.of(block)
+        links = view.store.relations.of(ids[start : start + BLOCK])
         read += [(link.older, link.newer) for link in links if link.relation == "same"]
-    return [group for group in groups_of(wordings, read) if len(group) > 1]
+    return [[by_id[id] for id in group] for group in groups_of(wordings, read) if len(group) > 1]

@@ -12,9 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.memory import Memory
     from ..recall.index import PriorFactors
-    from ..store.records import GraphNode
 
-    Stated = Memory | PriorFactors | GraphNode  # what a confidence follows from
+    Stated = Memory | PriorFactors  # what a confidence follows from
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 # The confidence word that is shown with every memory that has it.

@@ -135,39 +135,6 @@ class Validity(NamedTuple):
     valid_to: int | None
 
 
-class GraphNode(NamedTuple):
-    """A memory as queries over the whole graph see it. Times are microseconds."""
-
-    id: bytes
-    kind: str
-    state: str
-    superseded_by: bytes | None
-    valid_from: int
-    valid_to: int | None
-    trust: str
-    observations: int
-    observed_at_us: int
-    stated_confidence: float | None
-    importance: float
-    pinned: bool
-    used_at: int | None
-    useful: int
-    wrong: int
-    key: str | None
-
-
-class Piece(NamedTuple):
-    """A memory as consolidation sees it. `scope` and `session` are numbers, `topics` a JSON list, size in bytes."""
-
-    text_id: int
-    id: bytes
-    scope: int
-    kind: str
-    session: int | None
-    topics: str | None
-    size: int
-
-
 class TurnRow(NamedTuple):
     """A turn of a session: an episode that names its speaker."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...model.edges import TEMPORAL, Edge
 from ...model.memory import STORED_TYPES, Filter, Memory
-from ..records import GraphNode, Piece, Validity
+from ..records import Validity
 from .statements import filtered, known_then, statements, to_memory, visible
 from .store import Repository
 
@@ -89,9 +89,6 @@ class Graph(Repository):
         rows = self._ask("lives_by_id", where, ids=self._database.ids(ids)) if ids else []
         return {row[0]: Validity._make(row[1:]) for row in rows}
 
-    def nodes(self, where: Filter) -> list[GraphNode]:
-        return list(map(GraphNode._make, self._ask("graph_nodes", where)))
-
     def changed(self, where: Filter, known: tuple[int, int], held: tuple[int, int]) -> list[bytes]:
         """Return memories about which something became known in (start, end], or that began or ceased to hold then."""
         condition, bound = visible(where)
@@ -115,7 +112,3 @@ class Graph(Repository):
     def merged_into(self, ids: Sequence[bytes], where: Filter) -> list[Memory]:
         """Return memories for which some others speak since they were merged."""
         return list(map(to_memory, self._ask("merged_into", where, ids=self._database.ids(ids)))) if ids else []
-
-    def pieces(self, where: Filter) -> list[Piece]:
-        """Return pieces in the order in which they were stored."""
-        return list(map(Piece._make, self._ask("pieces", where)))

@@ -436,12 +436,6 @@ SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m ON {this}
 SELECT m.id, m.state, m.superseded_by IS NOT NULL, m.valid_from, m.valid_to
   FROM carray(:ids) c CROSS JOIN memory m ON {this} WHERE {visible}
 
--- name: graph_nodes
--- What the whole graph needs of every memory. A scan of the scopes.
-SELECT m.id, m.kind, m.state, m.superseded_by, m.valid_from, m.valid_to, m.trust, m.observations, m.observed_at,
-  m.stated_confidence, m.importance, m.pinned, u.used_at, ifnull(u.useful, 0), ifnull(u.wrong, 0), m.key
-  FROM memory m LEFT JOIN usage u ON u.id = m.id WHERE {visible}
-
 -- name: graph_edges
 -- Every edge of some types. A scan.
 SELECT {edge} FROM edge e WHERE {linked}
@@ -486,11 +480,6 @@ SELECT {columns} FROM carray(:ids) c CROSS JOIN memory m INDEXED BY memory_repla
   JOIN scope s ON s.num = m.scope LEFT JOIN body b ON b.num = m.body
   LEFT JOIN session e ON e.num = m.session LEFT JOIN usage u ON u.id = m.id
  WHERE m.state = 'merged' AND {visible} ORDER BY m.created_at, m.id
-
--- name: pieces
--- What consolidation needs of every memory. A scan of the scopes.
-SELECT m.body, m.id, m.scope, m.kind, m.session, m.topics, octet_length(b.content)
-  FROM memory m JOIN body b ON b.num = m.body WHERE {visible} ORDER BY m.created_at, m.id
 
 -- What `prepare` asks.
 
