@@ -126,7 +126,9 @@ class SemanticSearch:
         if row is not None and not anew and (row.has_vectors or not row.is_complete):
             embedder = self._of(row, until)
         else:
-            embedder = self.answering() if anew else self.load()
+            embedder = self.load()
+            if row is not None and row.has_vectors and row.fingerprint != embedder.fingerprint:
+                self.answering()  # else the old vectors would go for nothing
             embedder = embedder if until is None else embedder.by(until)
             row = vectors.register(embedder.fingerprint, embedder.name, embedder.dimensions)
         if row.calibration is None:
