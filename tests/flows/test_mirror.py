@@ -54,15 +54,16 @@ def test_a_scope_becomes_a_folder_that_a_person_wants_to_read(memory, root):
     memory.remember("Released 1.0", kind="episode")
     done = mirror.init(memory, root)
 
-    assert done.files == ["MEMORY.md", "episodes-2026-03.md", "general.md", "sqlite.md"]
-    text = re.sub(r" <!-- limpet [0-9a-f]{12,32} -->", "", (root / "sqlite.md").read_text())
+    assert done.files == ["MEMORY.md", "general.md", "sqlite.md"]
+    text = re.sub(r"<!-- limpet [0-9a-f]{12} -->\n", "", (root / "sqlite.md").read_text())
     assert text.endswith(
         "# SQLite\n\n## Decisions\n\n- We use APSW, because:\n\n  ```python\n  import apsw\n  ```\n\n"
         "## Lessons\n\n- Begin writes with BEGIN IMMEDIATE\n"
     )
-    assert "- **api.limit**: 100 a minute <!--" in (root / "general.md").read_text()
-    assert "## 2026-03-01\n\n- Released 1.0 <!--" in (root / "episodes-2026-03.md").read_text()
-    assert (root / "MEMORY.md").read_text().startswith("# Memory\n\n- [SQLite](sqlite.md) — 1 decision, 1 lesson: ")
+    assert "-->\n- **api.limit**: 100 a minute\n" in (root / "general.md").read_text()
+    assert not [file for file in root.glob("*.md") if "Released 1.0" in file.read_text()]
+    begin = "# Memory\n\n<!-- limpet: begin -->\n- [SQLite](sqlite.md) — 1 decision, 1 lesson: "
+    assert (root / "MEMORY.md").read_text().startswith(begin)
 
 
 def test_edits_new_items_and_deletions_flow_back_as_events_of_a_person(memory, root):
@@ -101,10 +102,10 @@ def test_a_keyed_fact_is_changed_by_its_value_and_keeps_its_history(memory, root
     memory.set_fact("user.city", "Tampa")
     mirror.init(memory, root)
     clock.advance(days=1)
-    change(root / "general.md", "**user.city**: Tampa <!--", "**user.city**: Oslo <!--")
+    change(root / "general.md", "**user.city**: Tampa\n", "**user.city**: Oslo\n")
     mirror.sync(memory, root)
     assert [one.value for one in memory.fact_history("user.city")] == ["Tampa", "Oslo"]
-    assert "**user.city**: Oslo <!--" in (root / "general.md").read_text()
+    assert "**user.city**: Oslo\n" in (root / "general.md").read_text()
     assert not mirror.sync(memory, root).changed
 
 
@@ -119,7 +120,7 @@ def test_what_both_sides_changed_goes_to_review_with_both_texts(memory, root):
     assert (item.kind, item.memory.content, item.other.content) == ("conflict", "The limit is 200", "The limit is 300")
     assert contents(memory) == ["The limit is 200", "The limit is 300"]
     text = (root / "api.md").read_text()
-    assert "- The limit is 200 <!--" in text and "- The limit is 300 <!--" in text
+    assert "- The limit is 200\n" in text and "- The limit is 300\n" in text
     assert not mirror.sync(memory, root).changed
     memory.reject(item.id)
     mirror.sync(memory, root)
@@ -160,7 +161,7 @@ def test_changes_of_the_store_reach_the_folder_around_what_people_wrote(memory, 
     mirror.sync(memory, root)
     text = file.read_text()
     assert "Ask Ana about the rest." in text and "owner: Ana # on leave" in text
-    assert "- The limit is 600 <!--" in text and "limit is 100" not in text
+    assert "- The limit is 600\n" in text and "limit is 100" not in text
     assert not [one for one in root.rglob("*") if one.is_file() and b"Keys last" in one.read_bytes()]
 
 
@@ -170,9 +171,8 @@ def test_a_folder_that_claude_wrote_becomes_a_mirror_in_place(memory, claude):
     for name, text in CLAUDE.items():
         if name != "MEMORY.md":
             assert (claude / name).read_text() == text
-    assert (claude / "MEMORY.md").read_text() == CLAUDE[
-        "MEMORY.md"
-    ] + "- [odd](odd.md) — No front matter, and [[staging]]\n"
+    block = "<!-- limpet: begin -->\n- [odd](odd.md) — No front matter, and [[staging]]\n<!-- limpet: end -->\n"
+    assert (claude / "MEMORY.md").read_text() == CLAUDE["MEMORY.md"] + "\n" + block
     lesson = memory.list(kind=["lesson"]).memories[0]
     assert lesson.content == "Pull requests stay below 400 lines.\n\n**Why:** review takes a day."
     assert (lesson.origin, lesson.topics, lesson.metadata["originSessionId"]) == ("agent", ("feedback",), 42)
@@ -270,15 +270,13 @@ def test_the_index_stays_under_its_cap_with_ten_thousand_memories(memory, root):
     index = (root / "MEMORY.md").read_bytes()
     assert len(index) <= 10_240
     lines = index.decode().splitlines()
-    assert lines[2].startswith("- [module 999](module-999.md)")
-    assert lines[-1].startswith("- [More](MEMORY-more.md) — ")
-    listed = index.decode() + (root / "MEMORY-more.md").read_text()
-    assert all(f"({file.name})" in listed for file in root.glob("module*.md"))
+    assert lines[3].startswith("- [module 999](module-999.md)")
+    assert lines[-2] == f"- and {1_000 - (len(lines) - 5):,} more files" and len(lines) > 60
     change(root / "MEMORY.md", "# Memory\n", "# Memory\n\n" + "A line that somebody wrote by hand.\n" * 400)
     mirror.sync(memory, root)
     index = (root / "MEMORY.md").read_text()
     assert index.count("A line that somebody wrote by hand.") == 400 and index.count("](module-") == 0
-    assert (root / "MEMORY-more.md").read_text().count("](module-") == 1_000
+    assert "- and 1,000 more files\n" in index
     assert not mirror.sync(memory, root).changed
 
 
@@ -303,7 +301,7 @@ def test_names_that_collide_on_some_file_systems_are_told_apart(memory, root):
     assert len({folder.folded(one) for one in names}) == len(names)
     assert not {"con.md", "memory.md"} & set(names)
     assert sorted(one.name for one in root.parent.iterdir() if one.suffix == ".md") == []
-    assert all(any(f"- number {i} <" in one.read_text() for one in root.glob("*.md")) for i in range(len(topics)))
+    assert all(any(f"- number {i}\n" in one.read_text() for one in root.glob("*.md")) for i in range(len(topics)))
     assert not mirror.sync(memory, root).changed
 
 
@@ -367,7 +365,7 @@ def test_a_mirror_is_of_one_scope_and_one_store(memory, root, path, clock, tmp_p
         theirs = other.remember("theirs", topics=["x"]).id
         (root / "x.md").write_text(
             (root / "general.md").read_text().replace("project:api", "project:theirs").replace("ours", "changed")
-            + f"- stolen <!-- limpet {theirs.replace('-', '')} -->\n"
+            + f"<!-- limpet {theirs.replace('-', '')[-12:]} -->\n- stolen\n"
         )
         mirror.sync(memory, root)
         assert other.get(theirs).content == "theirs"
@@ -418,7 +416,7 @@ def test_a_watch_takes_up_changes_of_both_sides(memory, root):
 def test_a_topic_is_read_on_demand(memory):
     memory.remember("Deploys need the VPN", kind="lesson", topics=["deploy"])
     text = mirror.read_topic(memory, "deploy")
-    assert text.startswith("# deploy\n\n## Lessons\n\n- Deploys need the VPN <!-- limpet ")
+    assert text.startswith("# deploy\n\n## Lessons\n\n<!-- limpet ") and text.endswith(" -->\n- Deploys need the VPN\n")
     assert Pages(memory).page("topic/deploy") == text
     with pytest.raises(limpet.NotFound):
         mirror.read_topic(memory, "nothing")

@@ -104,8 +104,7 @@ class Life:
         if what == "file edit" and items:
             place = items[number % len(items)]
             self.forget(lines[place])
-            mark = MARK.search(lines[place])
-            lines[place] = f"- {self.text('{} edited', word)} {mark[0] if mark else ''}"
+            lines[place] = f"- {self.text('{} edited', word)}"
         elif what == "file edit":
             lines = [*lines, self.text(shape, word), ""]
         elif what == "item new":

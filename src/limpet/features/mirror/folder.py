@@ -1,5 +1,5 @@
-"""The files of a mirror: read, and replaced by atomic renames; one holds the hashes of the last sync. Nothing outside
-of the folder is touched."""
+"""The files of a folder of memories: read, and replaced by atomic renames. A mirror has one with the hashes of the last
+sync. Nothing outside of the folder is touched."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Collection, Iterator
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from ... import folders
 from ...model.dataclass import dataclass, field
@@ -22,11 +20,10 @@ from ...model.memory import check_origin, check_scope
 from ...store.files import partial_file, publish, write_own, writing
 from ..transfer.markdown import MAX_FILE_BYTES, MAX_FILES
 from . import OWN, STATE
-from .page import Group
+from .reconcile import Synced
 
-VERSION = 2
+VERSION = 3
 INDEX = "MEMORY.md"
-MORE = "MEMORY-more.md"
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 
 
@@ -105,10 +102,11 @@ def read(root: Path, name: str) -> tuple[str | None, str | None]:
     return text, None
 
 
-def write(root: Path, name: str, text: str, known: str | None) -> bool:
-    """Replace a file whose text is still `known` (None: there is none). Return False if somebody else was first."""
+def write(root: Path, name: str, text: str, known: str | None, *, mode: int = 0o600) -> bool:
+    """Replace a file whose text is still `known`, or make one (None) with a mode. Return False if somebody else was
+    first. Raises StoreError."""
     target = root / name
-    with writing(target), partial_file(root / OWN / "partial") as file:
+    with writing(target), partial_file(root / folders.partial_name()) as file:
         file.write(text.encode("utf-8"))
         if known is None:
             if os.path.lexists(target):
@@ -116,7 +114,8 @@ def write(root: Path, name: str, text: str, known: str | None) -> bool:
         else:
             if read(root, name)[0] != known:
                 return False
-            Path(file.name).chmod(stat.S_IMODE(target.stat().st_mode))
+            mode = stat.S_IMODE(target.stat().st_mode)
+        Path(file.name).chmod(mode)
         publish(file, target, force=True)
     return True
 
@@ -132,8 +131,8 @@ def take_away(root: Path, name: str, known: str) -> bool:
     return True
 
 
-def free_name(wanted: str, taken: Collection[str]) -> tuple[str, str]:
-    """Return (file name, slug) for a topic: lower case, letters and digits of any script, a name not taken (folded)."""
+def free_name(wanted: str, taken: Collection[str]) -> str:
+    """Return a free name for a topic's file, without .md: lower case, letters and digits of any script."""
     plain = unicodedata.normalize("NFKC", wanted).casefold()
     slug = re.sub(r"[^\w]+", "-", plain).strip("-_")[:60].strip("-_") or "topic"
     while len(slug.encode()) > 120:
@@ -141,44 +140,26 @@ def free_name(wanted: str, taken: Collection[str]) -> tuple[str, str]:
     if _RESERVED.fullmatch(slug):
         slug += "-topic"
     number, name = 1, slug
-    while folded(f"{name}.md") in taken or folded(f"{name}.md") in (folded(INDEX), folded(MORE)):
+    while folded(f"{name}.md") in taken or folded(f"{name}.md") == folded(INDEX):
         number += 1
         name = f"{slug}-{number}"
-    return f"{name}.md", name
+    return name
 
 
 # -- what both sides said at the last sync
 
 
-class SyncedEntry(NamedTuple):
-    """One entry at the last sync."""
-
-    id: str
-    file: str  # hash of what the file said
-    store: str  # hash of what the store said
-
-
-@dataclass(slots=True, kw_only=True)
-class SyncedFile:
-    """One file at the last sync."""
-
-    group: Group | None = None  # what a page of entries is about; None: the file is one memory
-    entries: list[SyncedEntry] = field(default_factory=list)
-    # Hashes of texts that are no memory of their own because another file has them too.
-    repeats: list[str] = field(default_factory=list)
-    # Refused texts: hash -> (line, why). They stay in the file, and are not judged again.
-    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
-
-
 @dataclass(slots=True, kw_only=True)
 class SyncState:
-    """The mirror's settings and every file at the last sync."""
+    """The mirror's settings, and every entry at the last sync."""
 
     store: str
     scope: str
     author: str = "user"  # the origin of what files say, unless a file names another
-    files: dict[str, SyncedFile] = field(default_factory=dict)
-    lines: dict[str, str] = field(default_factory=dict)  # index lines that limpet wrote, hashed: file -> line
+    entries: dict[str, Synced] = field(default_factory=dict)  # by the id of the memory
+    # Texts that are no memory of their own: file -> hash -> (line, why; "": another file has them too). They stay in
+    # the file, and are not judged again.
+    refused: dict[str, dict[str, tuple[int, str]]] = field(default_factory=dict)
 
 
 def load(root: Path) -> SyncState | None:
@@ -191,16 +172,13 @@ def load(root: Path) -> SyncState | None:
         raw = json.loads(path.read_bytes())
         if raw["version"] != VERSION:
             raise BadInput(f"{path} is of version {raw['version']!r}, not {VERSION}", hint=anew)
-        files = {
-            name: SyncedFile(
-                group=group and Group(*group), entries=[SyncedEntry(*entry) for entry in entries], repeats=[*repeats],
-                refused={text: (int(line), str(why)) for text, (line, why) in refused.items()},
-            )
-            for name, (group, entries, repeats, refused) in raw["files"].items()
-        }  # fmt: skip
         return SyncState(
-            store=str(raw["store"]), scope=check_scope(raw["scope"]), files=files, author=check_origin(raw["author"]),
-            lines={str(name): str(line) for name, line in raw["lines"].items()},
+            store=str(raw["store"]), scope=check_scope(raw["scope"]), author=check_origin(raw["author"]),
+            entries={str(id): Synced(*entry) for id, entry in raw["entries"].items()},
+            refused={
+                name: {text: (int(line), str(why)) for text, (line, why) in texts.items()}
+                for name, texts in raw["refused"].items()
+            },
         )  # fmt: skip
     except FileNotFoundError:
         return None
@@ -213,10 +191,8 @@ def load(root: Path) -> SyncState | None:
 def save(root: Path, base: SyncState) -> None:
     """Replace the base, when it changed. Raises StoreError."""
     path = root / OWN / STATE
-    shown: dict[str, Any] = {name: getattr(base, name) for name in ("store", "scope", "author", "lines")}
-    columns = attrgetter("group", "entries", "repeats", "refused")
-    shown |= {"version": VERSION, "files": {name: columns(file) for name, file in sorted(base.files.items())}}
-    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    shown = {name: getattr(base, name) for name in ("store", "scope", "author", "entries", "refused")}
+    text = json.dumps(shown | {"version": VERSION}, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
     with writing(path):
         if not path.is_file() or path.read_bytes() != text:
             write_own(path, text)

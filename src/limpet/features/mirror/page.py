@@ -1,14 +1,23 @@
-"""The text of one file: front matter, prose and entries. Each entry is a memory. Pure.
+"""The text of one file of memories, in a mirror or in the folder of a team. Pure.
 
-A topic page has list items with a mark that names the memory. Every other file is one memory, its body. Unchanged lines
-are written back byte by byte.
+A page is about one topic. Its list items are memories, by kind, and above each is a comment with its mark:
+
+    # deploy
+
+    ## Decisions
+
+    <!-- limpet 3f0a96c1d75e -->
+    - We deploy on Tuesdays
+
+git merges by lines, and two changes conflict where no unchanged line is between them. So a mark has a line of its own,
+and additions are sorted by their marks: those of two people seldom meet. Any other file is one memory, its body.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from ...model.dataclass import dataclass, field
@@ -18,30 +27,36 @@ from ..transfer import markdown
 from ..transfer.records import digest, mapping
 
 BOM = "\ufeff"
-# Headings under which a topic page groups its entries; an entry that is added below one is of that kind.
+# The title of the page for what has no topic.
+GENERAL = "General"
+# Headings under which a page groups its entries; an entry that is added below one is of that kind.
 HEADINGS = {kind: kind.capitalize() + "s" for kind in KINDS}
 _KINDS = {name.casefold(): kind for kind, title in HEADINGS.items() for name in (kind, title)}
+# The last line of a team's page, by which it is known. New headings come before it.
+FOOT = "<!-- limpet share: what stands above is read as memory; leave the comments -->"
+# What git puts around both sides of a conflict, and before what both have changed.
+OURS, BASE, BETWEEN, END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 
-_BULLET = re.compile(r"[-*+](?:[ \t]+(.*)|)$", re.DOTALL)
-_MARK = re.compile(r"[ \t]*<!-- limpet ([0-9a-f]{12,32}) -->(?: \*\(([a-z]+, unconfirmed)\)\*)?[ \t]*$")
-_HEADING = re.compile(r"#{2,6}[ \t]+(.*?)[ \t]*#*$")
+_BULLET = re.compile(r"[-*+](?:[ \t]+(.*)|)$")
+_COMMENT = re.compile(r"<!-- limpet ([0-9a-f]{12})(?: (.*?))? -->(?: \*\([a-z]+, unconfirmed\)\*)?")
+_HEADING = re.compile(r"##[ \t]+(.*?)[ \t]*#*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _KEYED = re.compile(r"\*\*([^\s.*]+(?:\.[^\s.*]+)+)\*\*: (.*)", re.DOTALL)
-# A text that begins so cannot share its first line with the mark.
-_OWN_LINE = re.compile(r"\s|`{3}|~{3}|$")
 
 
 @dataclass(slots=True, kw_only=True)
 class Entry:
-    """One memory in a file: lines [start, end)."""
+    """One memory in a file: lines [start, end), below a comment at line `above`."""
 
     text: str
-    mark: str | None = None  # the end of its memory's id, or all of it
-    note: str = ""  # what stands behind the mark: where it comes from while nobody has confirmed it
-    heading: str = ""  # the nearest one above
+    kind: str = "fact"  # that the heading above it names
+    mark: str = ""  # of its comment; "": it has none, and `above` is `start`
+    comment: str = ""
+    topics: tuple[str, ...] = ()  # that the comment names
+    above: int
     start: int
     end: int
-    id: str | None = None  # found by the mark, or by what was there before
+    id: str | None = None  # of its memory here, once it is known
     left: bool = False  # the store did not take what it says: it stays in the file, and nowhere else
 
     @property
@@ -51,53 +66,74 @@ class Entry:
 
 @dataclass(slots=True, kw_only=True)
 class Page:
-    """One file, read. `lines` have no line feeds; a carriage return at their end stays there."""
+    """One file, read."""
 
-    lines: list[str]
-    bom: bool
+    name: str
+    source: str  # its text as it was read
+    lines: list[str]  # without line ends, and without blank lines at the end
+    eol: str
     front: markdown.Front
-    group: Group | None = None  # what a page of entries is about; None: the file is one memory
+    topic: str | None = None  # "": what has no topic; None: the file is one memory
     entries: list[Entry] = field(default_factory=list)
+    marks: list[tuple[str, str, int]] = field(default_factory=list)  # (kind, mark, line) of all comments
+    sections: dict[str, int] = field(default_factory=dict)  # kind -> the line behind what is below its heading
+    conflicts: list[int] = field(default_factory=list)  # lines at which git's markers begin
 
     @property
-    def eol(self) -> str:
-        return "\r" if self.lines and self.lines[0].endswith("\r") else ""
+    def foot(self) -> int:
+        """The line before which new headings come."""
+        return self.lines.index(FOOT) if FOOT in self.lines else len(self.lines)
+
+
+class Change(NamedTuple):
+    """A change of a page. `entry`: None for a new one. `text`: "" for one that goes."""
+
+    entry: Entry | None
+    text: str = ""
+    comment: str = ""
+    kind: str = "fact"
 
     @property
-    def about(self) -> dict[str, Any]:
-        """The values of the front matter below `metadata`."""
-        return mapping(self.front.values.get("metadata"))
-
-    def text(self) -> str:
-        return (BOM if self.bom else "") + "\n".join(self.lines)
+    def mark(self) -> str:
+        return self.comment.split()[2]
 
 
-def read(text: str) -> Page:
-    """Parse a file's text."""
-    bom = text.startswith(BOM)
+# -- reading
+
+
+def read(name: str, text: str) -> Page:
+    """Parse a file. Both sides of a conflict of git are read."""
     lines = text.removeprefix(BOM).split("\n")
-    bare = [line.removesuffix("\r") for line in lines]
-    page = Page(lines=lines, bom=bom, front=markdown.front_matter(bare))
-    what, topic, month = (str(page.about.get(name, "")) for name in ("limpet", "topic", "month"))
-    if what == "topic" and topic:
-        page.group = Group(topic=topic)
-    elif what == "episodes" and re.fullmatch(r"\d{4}-\d\d", month):
-        page.group = Group(month=month)
-    elif what == "general":
-        page.group = Group()
-    page.entries = items(bare, page.front.lines) if page.group else _body(bare, page.front)
+    eol = "\r\n" if lines[0].endswith("\r") else "\n"
+    lines = [line.removesuffix("\r") for line in lines]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    page = Page(name=name, source=text, lines=lines, eol=eol, front=markdown.front_matter(lines))
+    about = mapping(page.front.values.get("metadata"))
+    if FOOT in lines:
+        title = next((line[2:].strip() for line in lines if line.startswith("# ")), GENERAL)
+        page.topic = "" if title == GENERAL else title
+    elif about.get("limpet") in ("topic", "general"):
+        page.topic = str(about.get("topic") or "")
+    if page.topic is None:
+        page.entries = _body(lines, page.front)
+    else:
+        _read_items(page, _both_sides(page))
     return page
 
 
-class Group(NamedTuple):
-    """The subject of a page of entries: a topic, the episodes of a month, or (neither) the rest of a scope."""
-
-    topic: str | None = None
-    month: str | None = None
-
-    @property
-    def title(self) -> str:
-        return self.topic or (f"Episodes {self.month}" if self.month else "General")
+def _both_sides(page: Page) -> list[str]:
+    """Return the lines without the markers of git's conflicts, and without what both sides have changed."""
+    lines, side = list[str](), ""
+    for at, line in enumerate(page.lines):
+        mark = line[:7] if line[7:8] in ("", " ") else ""
+        if mark == OURS or (side and mark in (BASE, BETWEEN, END)):
+            page.conflicts += [at] if mark == OURS else []
+            side = "" if mark == END else mark
+            lines.append("")
+        else:
+            lines.append("" if side == BASE else line)
+    return lines
 
 
 def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
@@ -105,19 +141,16 @@ def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
     start, end = front.lines, len(lines)
     while start < end and not lines[start].strip():
         start += 1
-    while end > start and not lines[end - 1].strip():
-        end -= 1
     text = "\n".join(lines[start:end]).strip()
     if not text:
         description = front.values.get("description")
         text = description.strip() if isinstance(description, str) else ""
-    return [Entry(text=text, start=start, end=end)] if text else []
+    return [Entry(text=text, above=start, start=start, end=end)] if text else []
 
 
-def items(lines: list[str], start: int = 0) -> list[Entry]:
-    """Return the list items of a text from a line on, each with the heading above it."""
-    entries: list[Entry] = []
-    heading, fence, at = "", "", start
+def _read_items(page: Page, lines: list[str]) -> None:
+    """Find the items of a page, its comments and its headings."""
+    section, fence, comment, above, at = "", "", None, 0, page.front.lines
     while at < len(lines):
         line = lines[at]
         if fence:
@@ -125,17 +158,26 @@ def items(lines: list[str], start: int = 0) -> list[Entry]:
                 fence = ""
         elif opened := _FENCE.match(line):
             fence = opened[1]
-        elif title := _HEADING.match(line):
-            heading = title[1]
+        elif (title := _HEADING.match(line)) or line == FOOT:
+            page.sections.setdefault(section, at)
+            section, comment = kind_of(title[1]) if title else "", None
+        elif found := _COMMENT.fullmatch(line.rstrip()):
+            page.marks.append((section, found[1], at))
+            comment, above = found, at
         elif bullet := _BULLET.match(line):
             end = _end(lines, at)
-            entry = _item(bullet[1] or "", lines[at + 1 : end], heading, at, end)
-            if entry.text or entry.mark:
-                entries.append(entry)
-            at = end
+            text = _item(bullet[1] or "", lines[at + 1 : end])
+            entry = Entry(text=text, kind=section or "fact", above=at, start=at, end=end)
+            if comment:
+                entry.comment, entry.mark, entry.above = comment[0], comment[1], above
+                entry.topics = tuple(part.strip() for part in (comment[2] or "").split(",") if part.strip())
+            page.entries += [entry] if text else []
+            at, comment = end, None
             continue
+        elif line.strip():
+            comment = None
         at += 1
-    return entries
+    page.sections.setdefault(section, page.foot)
 
 
 def _end(lines: list[str], start: int) -> int:
@@ -150,41 +192,29 @@ def _end(lines: list[str], start: int) -> int:
     return end
 
 
-def _item(first: str, more: Sequence[str], heading: str, start: int, end: int) -> Entry:
-    mark = _MARK.search(first)
-    if mark:
-        first = first[: mark.start()]
+def _item(first: str, more: Iterable[str]) -> str:
     rest = [line[2:] if line.startswith("  ") else line.removeprefix("\t") for line in more]
-    text = "\n".join([first, *rest] if first.strip() or not rest else rest).rstrip()
-    known, note = (mark[1], mark[2] or "") if mark else (None, "")
-    return Entry(text=text, mark=known, note=note, heading=heading, start=start, end=end)
+    return "\n".join(line.rstrip() for line in ([first, *rest] if first.strip() else rest)).rstrip()
+
+
+# -- memories as text
 
 
 def short(id: str) -> str:
-    """Return the mark of an id that no other memory's id ends with."""
+    """Return the mark of a memory in a mirror, the end of its id."""
     return id.replace("-", "")[-12:]
 
 
-def marked(mark: str, memory: Memory) -> str:
-    """Return the mark for `item`, with the memory's origin if it is unconfirmed."""
-    return f"{mark} {memory.trust}, unconfirmed" if is_unconfirmed(memory.origin, memory.trust) else mark
+def comment_of(memory: Memory) -> str:
+    """Return the comment above a memory in a mirror, with the memory's origin if it is unconfirmed."""
+    note = f" *({memory.trust}, unconfirmed)*" if is_unconfirmed(memory.origin, memory.trust) else ""
+    return f"<!-- limpet {short(memory.id)} -->{note}"
 
 
-def item(text: str, mark: str, eol: str) -> list[str]:
-    """Return the lines of an entry of a topic page."""
-    lines = text.split("\n")
-    mark, _, note = mark.partition(" ")
-    tag = f"<!-- limpet {mark} -->" + (f" *({note})*" if note else "")
-    if _OWN_LINE.match(lines[0]):
-        head, rest = f"- {tag}", lines
-    else:
-        head, rest = f"- {lines[0].rstrip()} {tag}", lines[1:]
-    return [head + eol, *(("  " + line).rstrip(" \r") + eol if line.strip() else eol for line in rest)]
-
-
-def shown(content: str, key: str | None) -> str:
-    """Return the text of a memory in a topic page: the value of a keyed fact follows its key."""
-    return f"**{key}**: {content}" if key else content
+def text_of(memory: Memory) -> str:
+    """Return the text of a memory as it is read from a page: the value of a keyed fact follows its key."""
+    said = f"**{memory.key}**: {memory.content}" if memory.key else memory.content
+    return "\n".join(line.rstrip() for line in said.strip().splitlines())
 
 
 def keyed(text: str) -> tuple[str | None, str]:
@@ -193,129 +223,106 @@ def keyed(text: str) -> tuple[str | None, str]:
     return (match[1], match[2]) if match else (None, text)
 
 
-def kind_of(heading: str) -> str | None:
-    """Return the kind that a heading names for the entries below it."""
-    return _KINDS.get(heading.strip().casefold())
+def kind_of(heading: str) -> str:
+    """Return the kind that a heading names for the entries below it; "" if it names none."""
+    return _KINDS.get(heading.strip().casefold(), "")
+
+
+def new_page(name: str, topic: str) -> Page:
+    """Return a page of a mirror without entries."""
+    about = f"  topic: {json.dumps(topic, ensure_ascii=False)}\n" if topic else ""
+    front = f"name: {name}\nmetadata:\n  type: project\n  limpet: {'topic' if topic else 'general'}\n{about}"
+    return read(f"{name}.md", f"---\n{front}---\n\n# {one_line(topic or GENERAL) or name}\n")
+
+
+def new_team_page(file: str, topic: str) -> Page:
+    """Return a page of a team without entries."""
+    return read(file, f"# {one_line(topic or GENERAL)}\n\n{FOOT}\n")
+
+
+def topic_text(topic: str, memories: Collection[Memory]) -> str:
+    """Return memories as a page to read: by kind, each with its mark."""
+    page = read("", f"# {one_line(topic)}\n")
+    page.topic, page.entries = topic, []
+    return revised(page, [Change(None, text_of(row), comment_of(row), row.kind) for row in memories])
+
+
+def is_bare(page: Page) -> bool:
+    """Return whether a page of a mirror says nothing: it has no entry, and no line that limpet does not write."""
+    own = new_page(str(page.front.values.get("name")), page.topic or "")
+    return not page.entries and {*page.lines} <= {"", *own.lines, *(f"## {title}" for title in HEADINGS.values())}
 
 
 # -- changes
 
 
-def set_entry(page: Page, entry: Entry, text: str, mark: str) -> None:
-    """Replace the text of an entry."""
-    if page.group:
-        new = item(text, mark, page.eol)
-    else:
-        new = [line + page.eol for line in text.split("\n")]
-        if entry.start == entry.end:  # there was no body
-            new = [page.eol, *new, ""]
-        elif not page.lines[entry.end - 1].endswith("\r"):  # the file's last line, without an end
-            new[-1] = new[-1].removesuffix("\r")
-    _splice(page, entry.start, entry.end, new)
-
-
-def drop(page: Page, entry: Entry) -> None:
-    """Remove an entry, and its heading when it was the last one below it."""
-    start, end = entry.start, entry.end
-    _splice(page, start, end, [])
-    page.entries.remove(entry)
-    if any(other.heading == entry.heading for other in page.entries):
-        return
-    above = start - 1
-    while above >= 0 and not page.lines[above].strip():
-        above -= 1
-    below = start
-    while below < len(page.lines) and not page.lines[below].strip():
-        below += 1
-    last = below == len(page.lines)
-    if above >= 0 and _is_own_heading(page.lines[above]) and (last or page.lines[below].startswith("#")):
-        while above > 0 and not page.lines[above - 1].strip():
-            above -= 1
-        _splice(page, above, below, [""] if last else [page.eol])
-
-
-def _is_own_heading(line: str) -> bool:
-    """Return whether a line is a heading that `add` makes: of a kind, or of a day."""
-    title = _HEADING.match(line.strip())
-    return title is not None and bool(kind_of(title[1]) or re.fullmatch(r"\d{4}-\d\d-\d\d", title[1]))
-
-
-def add(page: Page, heading: str, text: str, mark: str) -> Entry:
-    """Add an entry below a heading, which is made if need be."""
-    same = [other for other in page.entries if other.heading.casefold() == heading.casefold()]
-    made = item(text, mark, page.eol)
-    if same:
-        at = max(other.end for other in same)
-        if at == len(page.lines):  # the file's last line had no end
-            page.lines[-1] = page.lines[-1].removesuffix("\r") + page.eol
-            page.lines.append("")
-    else:
-        at = len(page.lines)
-        while at > 0 and not page.lines[at - 1].strip():
-            at -= 1
-        if at and not page.lines[at - 1].endswith(page.eol):
-            page.lines[at - 1] += page.eol
-        _splice(page, at, len(page.lines), [page.eol, f"## {heading}" + page.eol, page.eol, ""])
-        at += 3
-    _splice(page, at, at, made)
-    entry = Entry(text=read_item(made), heading=heading, start=at, end=at + len(made))
-    page.entries.append(entry)
-    page.entries.sort(key=lambda row: row.start)
-    return entry
-
-
-def read_item(lines: Sequence[str]) -> str:
-    """Return the text that an entry's own lines have when they are read again."""
-    bare = [line.removesuffix("\r") for line in lines]
-    bullet = _BULLET.match(bare[0])
-    return _item(bullet[1] or "" if bullet else "", bare[1:], "", 0, 1).text
-
-
-def _splice(page: Page, start: int, end: int, new: list[str]) -> None:
-    page.lines[start:end] = new
-    moved = len(new) - (end - start)
-    for entry in page.entries:
-        if entry.start == start and entry.end == end:
-            entry.end += moved
-        elif entry.start >= end:
-            entry.start += moved
-            entry.end += moved
-
-
-def new_page(of: Group, slug: str) -> Page:
-    """Return a page without entries."""
-    named = {"topic": of.topic, "month": of.month}
-    about = "".join(f"  {name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in named.items() if value)
-    what = "topic" if of.topic else "episodes" if of.month else "general"
-    front = f"---\nname: {slug}\nmetadata:\n  type: project\n  limpet: {what}\n{about}---\n"
-    return read(f"{front}\n# {one_line(of.title) or slug}\n")
-
-
-def topic_text(topic: str, memories: Collection[Memory]) -> str:
-    """Return memories as a page to read: by kind, each with its mark."""
-    made = read(f"# {one_line(topic)}\n")
-    made.group = Group(topic=topic)
-    for kind in KINDS:
-        for row in memories:
-            if row.kind == kind:
-                add(made, HEADINGS[kind], shown(row.content, row.key), marked(short(row.id), row))
-    return made.text()
-
-
-_OURS = frozenset({"type", "limpet", "topic", "month"})
-
-
-def has_prose(page: Page) -> bool:
-    """Return whether a topic page holds more than its title, our headings and entries."""
-    taken = {at for entry in page.entries for at in range(entry.start, entry.end)}
-    titles = 0
-    for at, line in enumerate(page.lines[page.front.lines :], page.front.lines):
-        bare = line.strip()
-        if not bare or at in taken or _is_own_heading(bare):
+def revised(page: Page, changes: Iterable[Change], *, keeps_marks: bool = False) -> str:
+    """Return the text of a file with changes. `keeps_marks`: of what goes the comment stays."""
+    if page.topic is None:
+        return _revised_body(page, changes)
+    edits: list[tuple[int, int, str, int, list[str]]] = []  # (start, rank, mark, end, lines instead)
+    added: dict[str, list[Change]] = {}
+    for change in changes:
+        old = change.entry
+        if old is None:
+            added.setdefault(change.kind, []).append(change)
+        elif change.text:
+            words = page.lines[old.start : old.end] if change.text == old.text else _bullet(change.text)
+            new = [change.comment, *page.lines[old.above + 1 : old.start], *words]
+            edits.append((old.above, len(KINDS), "", old.end, new))
+        elif keeps_marks:
+            edits.append((old.start, len(KINDS), "", old.end, []))
+        else:
+            edits.append((old.above, len(KINDS), "", _after_blanks(page, old.end), []))
+    if not keeps_marks:  # comments whose item a person has removed
+        used = {entry.above for entry in page.entries}
+        lone = (at for _, _, at in page.marks if at not in used)
+        edits += [(at, len(KINDS), "", _after_blanks(page, at + 1), []) for at in lone]
+    for kind, new_ones in added.items():
+        rank, end = KINDS.index(kind), page.sections.get(kind)
+        blocks = [[change.comment, *_bullet(change.text), ""] for change in new_ones]
+        if end is None:
+            lines = [f"## {HEADINGS[kind]}", "", *(line for block in blocks for line in block)]
+            edits.append((page.foot, rank, "", page.foot, lines))
             continue
-        if bare.startswith("# ") and not titles:
-            titles += 1
-            continue
-        return True
-    known = {"name", "description", "metadata"}
-    return bool(set(page.front.values) - known or page.front.bad or set(page.about) - _OURS)
+        for change, block in zip(new_ones, blocks, strict=True):
+            at = next((line for of, mark, line in page.marks if of == kind and mark > change.mark), end)
+            edits.append((at, rank, change.mark, at, block))
+    return _edited(page, edits)
+
+
+def _revised_body(page: Page, changes: Iterable[Change]) -> str:
+    for change in changes:
+        assert change.entry is not None
+        start, end = change.entry.start, change.entry.end
+        before = [*page.lines[:start], *([""] if start == end else [])]  # there was a description, and no body
+        return _joined(page, [*before, *change.text.splitlines()])
+    return page.source
+
+
+def _edited(page: Page, edits: list[Any]) -> str:
+    if not edits:
+        return page.source
+    lines, at = list[str](), 0
+    for start, _, _, end, new in sorted(edits):
+        lines += page.lines[at:start]
+        lines += ["", *new] if new and lines and lines[-1].strip() else new
+        at = max(at, end)
+    return _joined(page, [*lines, *page.lines[at:]])
+
+
+def _joined(page: Page, lines: list[str]) -> str:
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return (BOM if page.source.startswith(BOM) else "") + page.eol.join([*lines, ""])
+
+
+def _after_blanks(page: Page, at: int) -> int:
+    while at < len(page.lines) and not page.lines[at].strip():
+        at += 1
+    return at
+
+
+def _bullet(text: str) -> list[str]:
+    first, *more = text.split("\n")
+    return [f"- {first}", *(f"  {line}" if line else "" for line in more)]

@@ -1,21 +1,34 @@
-"""Three-way comparison of folder, store and sync state: which entry is which memory, and what to do about each.
-
-It compares hashes of the entry now, of the memory now, and of both at the last sync. Nothing is changed here.
+"""Three-way comparison of folder, store and what both said when they were last compared: which entry is which memory,
+and what a mirror does about each. It compares hashes, and changes nothing.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...model.dataclass import dataclass, field
 from ...model.memory import Memory
 from ...remember.validation import ValidStatement
 from ..transfer.records import digest
-from . import page
-from .folder import SyncedEntry, SyncedFile, SyncState
-from .page import Group
+from .page import Entry, Page, comment_of, short, text_of
+
+if TYPE_CHECKING:
+    from .folder import SyncState
+
+# The side that has changed since both were last compared; "" for neither.
+FOLDER, STORE, BOTH = "folder", "store", "both"
+
+
+class Synced(NamedTuple):
+    """A memory and its entry when both sides were last compared."""
+
+    memory: str
+    file: str  # hash of what the folder said; "": nothing
+    store: str  # hash of what the store said; "": nothing that holds
+    place: str = ""  # the file in a mirror
+    is_file: bool = False  # it was the whole file
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,16 +36,13 @@ class View:
     """One file as this sync sees it."""
 
     name: str
-    base: SyncedFile | None
-    held: str | None = None  # why it is left alone this time
-    page: page.Page | None = None  # None: it is held
-    text: str | None = None  # as it was read
-    repeats: list[str] = field(default_factory=list)
-    refused: dict[str, tuple[int, str]] = field(default_factory=dict)
+    page: Page | None = None  # None: it is left alone this time
+    is_new: bool = False  # made by this sync
+    refused: dict[str, tuple[int, str]] = field(default_factory=dict)  # as in the base, of this sync
 
-    @property
-    def group(self) -> Group | None:
-        return self.page.group if self.page else self.base.group if self.base else None
+    def refuses(self, entry: Entry) -> bool:
+        """Return whether the store does not take what an entry says."""
+        return entry.left or bool(self.refused.get(entry.hash, (0, ""))[1])
 
 
 class Task(NamedTuple):
@@ -41,128 +51,117 @@ class Task(NamedTuple):
     what: str  # where the report counts it: created, edited, archived, restored, conflicts
     id: str | None
     file: str
-    entry: page.Entry | None
+    entry: Entry | None
     # Set once it has passed validation and policy; no statement if the memory only goes or comes back.
     origin: str = ""
     statement: ValidStatement | None = None
 
 
-def store_hash(memory: Memory) -> str:
-    """Return a hash of all that a file shows of a memory."""
-    return digest(page.shown(memory.content, memory.key) + page.marked("", memory))
+def compare(entry: Entry | None, memory: Memory | None, was: Synced | None) -> str:
+    """Return which side has changed since both were last compared. What has gone is None."""
+    in_folder = was is None or was.file != (entry.hash if entry else "")
+    in_store = was is None or was.store != store_hash(memory)
+    return BOTH if in_folder and in_store else FOLDER if in_folder else STORE if in_store else ""
 
 
-def entry_text(memory: Memory, *, grouped: bool) -> str:
-    """Return the text that an entry for this memory has when it is read, in a page of entries or as a file."""
-    if grouped:
-        return page.read_item(page.item(page.shown(memory.content, memory.key), "0" * 12, ""))
-    return memory.content.strip()
+def store_hash(memory: Memory | None) -> str:
+    """Return a hash of all that a page shows of a memory; "" for one that does not hold."""
+    return digest(text_of(memory) + comment_of(memory)) if memory and memory.state == "active" else ""
+
+
+def entry_text(memory: Memory, of: Page) -> str:
+    """Return the text that an entry for this memory has when it is read from such a page."""
+    return memory.content.strip() if of.topic is None else text_of(memory)
 
 
 class Matcher:
     """The match of entries to memories, over all files of one sync."""
 
     def __init__(self, views: Mapping[str, View], base: SyncState, memories: Mapping[str, Memory]) -> None:
-        self._views, self._memories = views, memories
+        self._views, self._was, self._refused, self._memories = views, base.entries, base.refused, memories
+        self._whole = {was.place: id for id, was in base.entries.items() if was.is_file}
         self.place: dict[str, str] = {}  # id -> file
-        self.was: dict[str, SyncedEntry] = {entry.id: entry for file in base.files.values() for entry in file.entries}
-        self.home = {entry.id: name for name, file in base.files.items() for entry in file.entries}
-        self._marks: dict[str, str | None] = {}
-        for id in dict.fromkeys((*self.was, *memories)):
-            self.know(id)
-            self._marks[id.replace("-", "")] = id
-
-    def mark(self, id: str) -> str:
-        """Return the mark of an id in a file: its last twelve digits, unless another memory here has the same."""
-        return page.short(id) if self._marks.get(page.short(id), id) == id else id.replace("-", "")
-
-    def know(self, id: str) -> None:
-        """Note a memory that was stored during the sync."""
-        mark = page.short(id)
-        self._marks[mark] = id if self._marks.get(mark, id) == id else None
+        self._marks: dict[str, str | None] = {}  # None: two memories have it
+        for id in {**base.entries, **memories}:
+            mark = short(id)
+            self._marks[mark] = id if self._marks.get(mark, id) == id else None
 
     def match(self, resolve: Callable[[str], str | None]) -> None:
         """Match entries to memories. `resolve`: mark -> id of a memory that is neither in the base nor listed."""
-        for view in self._views.values():  # files that are held come first
-            for was in view.base.entries if view.held and view.base else ():
-                self.place.setdefault(was.id, view.name)
-        for home, view, entry in self._unmatched():
-            id = self._marked(view, entry, None if home else resolve)
-            if id is not None and id not in self.place and (not home or self.home.get(id) == view.name):
-                entry.id = id
-                self.place[id] = view.name
+        for id, was in self._was.items():  # files that are left alone come first
+            if was.place in self._views and self._views[was.place].page is None:
+                self.place[id] = was.place
+        for is_home, view, entry in self._unmatched():
+            marked = self._marked(view, entry, None if is_home else resolve)
+            self._take(is_home, view, entry, [marked] if marked else [])
         # An entry without a mark is a missing one of the same text: it was renamed, moved, or lost its mark.
         missing: dict[str, list[str]] = defaultdict(list)
-        for id, was in self.was.items():
+        for id, was in self._was.items():
             if id not in self.place:
                 missing[was.file].append(id)
-        for home, view, entry in self._unmatched():
-            ids = missing[entry.hash]
-            id = next((old for old in ids if not home or self.home[old] == view.name), None)
-            if id is not None:
-                ids.remove(id)
-                entry.id = id
-                self.place[id] = view.name
+        for is_home, view, entry in self._unmatched():
+            self._take(is_home, view, entry, missing[entry.hash])
 
-    def _unmatched(self) -> Iterator[tuple[bool, View, page.Entry]]:
-        """Yield (home, view, entry) of the entries without a memory, twice: first to get one that was in this file."""
-        for home in (True, False):
+    def _take(self, is_home: bool, view: View, entry: Entry, ids: list[str]) -> None:
+        """Give an entry the first of some memories that no other has. `is_home`: if it was in this file."""
+        for id in ids:
+            if id not in self.place and (not is_home or (id in self._was and self._was[id].place == view.name)):
+                entry.id, self.place[id] = id, view.name
+                return
+
+    def _unmatched(self) -> Iterator[tuple[bool, View, Entry]]:
+        """Yield (is_home, view, entry) of the entries without a memory, twice: first to get one that was in this
+        file."""
+        for is_home in (True, False):
             for view in self._views.values():
                 for entry in view.page.entries if view.page else ():
                     if entry.id is None:
-                        yield home, view, entry
+                        yield is_home, view, entry
 
-    def _marked(self, view: View, entry: page.Entry, resolve: Callable[[str], str | None] | None) -> str | None:
+    def _marked(self, view: View, entry: Entry, resolve: Callable[[str], str | None] | None) -> str | None:
         """Return the id that an entry's mark names; for a file that is one memory, the id that it had."""
-        if not view.group:
-            return view.base.entries[0].id if view.base and view.base.entries and not view.base.group else None
-        id = self._marks.get(entry.mark) if entry.mark else None
-        # A known repeat keeps the mark it was copied with.
-        repeated = view.base is not None and entry.hash in view.base.repeats
-        return resolve(entry.mark) if id is None and entry.mark and resolve and not repeated else id
+        if view.page and view.page.topic is None:
+            return self._whole.get(view.name)
+        id = self._marks.get(entry.mark)
+        # A known copy keeps the mark it was copied with.
+        if id is None and entry.mark and resolve and entry.hash not in self._refused.get(view.name, ()):
+            return resolve(entry.mark)
+        return id
 
     def tasks(self, earlier: Callable[[str, str], str | None]) -> list[Task]:
         """Return the tasks for the store. `earlier(id, text)`: the state of a memory that is not listed or in no base:
         "active" if it once had this text, else its state; None for an unknown one."""
         tasks: list[Task] = []
-        loose = {
-            digest(entry_text(stored, grouped=True)) for id, stored in self._memories.items() if id not in self.place
-        }
+        loose = {digest(text_of(stored)) for id, stored in self._memories.items() if id not in self.place}
         for view in self._views.values():
-            if view.page is None:
-                continue
-            for entry in view.page.entries:
+            for entry in view.page.entries if view.page else ():
                 # A refused text is not judged again, unless a person has stored it since.
-                before = view.base.refused.get(entry.hash) if view.base else None
-                if before and entry.hash not in loose:
+                before = self._refused.get(view.name, {}).get(entry.hash)
+                if before and entry.hash not in loose and (before[1] or entry.id is None):
                     view.refused[entry.hash] = (entry.start + 1, before[1])
-                    continue
-                what = self._change(view, entry, earlier)
-                if what:
+                elif what := self._change(entry, view.page, earlier):
                     tasks.append(Task(what, entry.id, view.name, entry))
-        for id, was in self.was.items():
+        for id, was in self._was.items():
             memory = self._memories.get(id)
-            if id not in self.place and memory is not None and store_hash(memory) == was.store:
-                tasks.append(Task("archived", id, self.home[id], None))
+            if id not in self.place and memory is not None and compare(None, memory, was) == FOLDER:
+                tasks.append(Task("archived", id, was.place, None))
         return tasks
 
-    def _change(self, view: View, entry: page.Entry, earlier: Callable[[str, str], str | None]) -> str | None:
-        if entry.id is None:
-            if view.base and entry.hash in view.base.repeats:
-                view.repeats.append(entry.hash)
-                return None
+    def _change(
+        self, entry: Entry, of: Page | None, earlier: Callable[[str, str], str | None]
+    ) -> str | None:  # fmt: skip
+        if entry.id is None or of is None:
             return "created"
-        memory, was = self._memories.get(entry.id), self.was.get(entry.id)
-        same_here = was is not None and entry.hash == was.file
-        if memory is not None:
-            if same_here or entry.text == entry_text(memory, grouped=view.group is not None):
-                return None
-            if was is not None and store_hash(memory) == was.store:
-                return "edited"
-            known = earlier(entry.id, entry.text) if was is None else None
-            return None if known == "active" else "conflicts"
-        if same_here:
+        memory, was = self._memories.get(entry.id), self._was.get(entry.id)
+        side = compare(entry, memory, was)
+        if side in ("", STORE):
             return None
+        if memory is not None:
+            if entry.text == entry_text(memory, of):
+                return None
+            if was is not None:
+                return "edited" if side == FOLDER else "conflicts"
+            return None if earlier(entry.id, entry.text) == "active" else "conflicts"
         state = earlier(entry.id, entry.text)
         if was is None and state == "archived":
             return "restored"

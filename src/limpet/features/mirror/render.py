@@ -1,29 +1,29 @@
 """Changes of the store into the folder: entries, new pages, and the index MEMORY.md.
 
-The index has one line a file, the most useful first, up to a cap; a second file has the others. Lines written by a
-person or an agent stay in place unless the cap moves them.
+The index has one line a file, the most useful first, up to a cap, between two marks. Lines around them are other
+people's; only those that name a file which limpet has removed go.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
-from ...model.clock import format_time
-from ...model.dataclass import dataclass
+from ...model.dataclass import dataclass, field
 from ...model.ids import parse_id
 from ...model.memory import KINDS, Memory
+from ...remember.validation import RECORDS
 from ...text.excerpt import one_line
 from ...text.turns import cut
+from ..install.change import BEGIN, END
 from ..transfer.exports import ENTRY
 from ..transfer.records import digest
 from . import folder, page
-from .folder import MirrorReport, SyncedEntry, SyncedFile, SyncState
-from .reconcile import Matcher, View, entry_text, store_hash
+from .folder import MirrorReport, SyncState
+from .reconcile import Matcher, Synced, View, compare, entry_text, store_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # Entries of one page; more begin another page about the same.
 PAGE_ENTRIES = 200
+CHANGED = "changed just now: the next sync looks again"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,54 +48,62 @@ class Render:
     report: MirrorReport
     index: str  # its name in this folder
     dry_run: bool
+    synced: dict[str, Synced] = field(default_factory=dict)  # what both sides say from now on
+    changes: dict[str, list[page.Change]] = field(default_factory=lambda: defaultdict(list))  # by file
 
     def run(self) -> None:
-        unplaced = {id: memory for id, memory in self.memories.items() if id not in self.matcher.place}
-        files: dict[str, SyncedFile] = {}
-        removed = set[str]()
+        # Records of what happened are not written; those that a person has written stay.
+        unplaced = {
+            id: memory for id, memory in self.memories.items()
+            if id not in self.matcher.place and memory.kind not in RECORDS
+        }  # fmt: skip
+        for view in self.views.values():
+            if view.page is not None:
+                self._update(view, view.page, unplaced)
+            else:
+                self._keep_base(view.name)
+        self._add(unplaced)
+        # Pages that had entries, and have none.
+        emptied = {was.place for was in self.base.entries.values()} - {was.place for was in self.synced.values()}
         for view in list(self.views.values()):
             if view.page is not None:
-                files[view.name], vanishes = self._file(view, view.page, unplaced)
-                if vanishes:
-                    removed.add(view.name)
-            elif view.base:
-                files[view.name] = view.base
-        self._add(unplaced, files)
-        # Of the pages that were emptied some have something new.
-        removed = {name for name in removed if not (files[name].group and files[name].entries)}
-        self._write_files(files, removed)
-        self._write_index(files)
-        self.base.files = files
+                self._write_file(view, view.page, is_emptied=view.name in emptied)
+        self._write_index()
+        self.base.entries = self.synced
+        self.base.refused = {name: view.refused for name, view in self.views.items() if view.refused}
 
-    def _file(self, view: View, parsed: page.Page, unplaced: dict[str, Memory]) -> tuple[SyncedFile, bool]:
-        """Update a file to the store's state; return whether it is to be removed."""
-        made = SyncedFile(
-            group=parsed.group, repeats=list(dict.fromkeys(view.repeats)), refused=view.refused,
-        )  # fmt: skip
-        vanishes = False
-        for entry in list(parsed.entries):
+    def _keep_base(self, name: str) -> None:
+        """Leave a file to the next sync, which compares it with the last base."""
+        entries = {id: was for id, was in self.synced.items() if was.place != name}
+        self.synced = entries | {id: was for id, was in self.base.entries.items() if was.place == name}
+
+    def _update(self, view: View, of: page.Page, unplaced: dict[str, Memory]) -> None:
+        """Bring a file to the store's state."""
+        for entry in of.entries:
             if entry.id is None:
                 continue
-            was, held = self.matcher.was.get(entry.id), self.memories.get(entry.id)
-            if entry.left or entry.hash in view.refused:
-                made.entries += [was] if was else []
+            was, held = self.base.entries.get(entry.id), self.memories.get(entry.id)
+            if view.refuses(entry):
+                self.synced |= {entry.id: was} if was else {}
                 continue
             stored = self.store.memories.get(parse_id(entry.id)) if held is None else None
             if stored is not None and stored.state == "quarantined":  # it waits for a person
-                made.entries.append(was or SyncedEntry(entry.id, entry.hash, ""))
+                waits = Synced(entry.id, entry.hash, "", view.name, of.topic is None)
+                self.synced[entry.id] = was or waits
                 continue
             held = held or self._successor(entry.id, unplaced)
-            if held is not None:
-                made.entries.append(self._entry(view, entry, held, was if held.id == entry.id else None))
+            if held is None:
+                self.changes[view.name].append(page.Change(entry))
+                self.report.removed += 1
                 continue
-            self.report.removed += 1
-            if parsed.group:
-                page.drop(parsed, entry)
+            text, comment = entry_text(held, of), page.comment_of(held)
+            if entry.text == text or (held.id == entry.id and not compare(entry, held, was)):
+                text = entry.text
             else:
-                vanishes = True
-        if parsed.group and not parsed.entries and view.base and view.base.entries and not page.has_prose(parsed):
-            vanishes = True
-        return made, vanishes
+                self.report.updated += 1
+            if text != entry.text or (comment != entry.comment and of.topic is not None):
+                self.changes[view.name].append(page.Change(entry, text, comment))
+            self.synced[held.id] = Synced(held.id, digest(text), store_hash(held), view.name, of.topic is None)
 
     def _successor(self, id: str, unplaced: dict[str, Memory]) -> Memory | None:
         """Return the unplaced memory that replaced this one, directly or over several steps; it takes its place."""
@@ -107,109 +116,74 @@ class Render:
                 return unplaced.pop(id)
         return None
 
-    def _entry(self, view: View, entry: page.Entry, held: Memory, was: SyncedEntry | None) -> SyncedEntry:
-        assert view.page is not None
-        now, mark = store_hash(held), page.marked(self.matcher.mark(held.id), held)
-        agreed = was is not None and entry.hash == was.file and now == was.store
-        if not agreed and entry.text != (text := entry_text(held, grouped=view.group is not None)):
-            page.set_entry(view.page, entry, page.shown(held.content, held.key) if view.group else held.content, mark)
-            entry.text = text
-            self.report.updated += 1
-        elif view.group and f"{entry.mark} {entry.note}".rstrip() != mark:
-            page.set_entry(view.page, entry, entry.text, mark)
-        return SyncedEntry(held.id, entry.hash, now)
-
-    def _add(self, unplaced: dict[str, Memory], files: dict[str, SyncedFile]) -> None:
+    def _add(self, unplaced: dict[str, Memory]) -> None:
         """Add an entry for each memory that has none."""
-        if not unplaced:
-            return
-        pages: dict[page.Group, list[str]] = {}
-        for name, made in files.items():
-            if made.group and not self.views[name].held:
-                pages.setdefault(made.group, []).append(name)
+        pages: dict[str, list[str]] = defaultdict(list)
+        for view in self.views.values():
+            if view.page and view.page.topic is not None:
+                pages[view.page.topic].append(view.name)
+        count = Counter(entry.place for entry in self.synced.values())
         taken = {folder.folded(name) for name in self.views}
-        order = {kind: place for place, kind in enumerate(KINDS)} | {"episode": 0}
-        for new in sorted(unplaced.values(), key=lambda row: (order[row.kind], row.valid_from, row.id)):
-            day = (format_time(new.valid_from) or "")[:10]
-            if new.kind == "episode":
-                group = page.Group(month=day[:7])
-            else:
-                group = page.Group(topic=one_line(new.topics[0]) if new.topics else None)
-            space = (place for place in pages.get(group, ()) if len(files[place].entries) < PAGE_ENTRIES)
-            name = next(space, "")
-            if not name:
-                name, slug = folder.free_name(
-                    f"episodes-{group.month}" if group.month else group.topic or "general", taken
-                )
-                taken.add(folder.folded(name))
-                self.views[name] = View(name=name, base=None, page=page.new_page(group, slug))
-                files[name] = SyncedFile(group=group)
-                pages.setdefault(group, []).append(name)
-            view = self.views[name]
-            assert view.page is not None
-            heading = day if group.month else page.HEADINGS[new.kind]
-            made_entry = page.add(
-                view.page, heading, page.shown(new.content, new.key), page.marked(self.matcher.mark(new.id), new)
-            )
-            made_entry.id = new.id
-            files[name].entries.append(SyncedEntry(new.id, made_entry.hash, store_hash(new)))
+        for new in sorted(unplaced.values(), key=lambda row: (KINDS.index(row.kind), page.short(row.id))):
+            topic = one_line(new.topics[0]) if new.topics else ""
+            file = next((name for name in pages[topic] if count[name] < PAGE_ENTRIES), "")
+            if not file:
+                name = folder.free_name(topic or "general", taken)
+                file = f"{name}.md"
+                taken.add(folder.folded(file))
+                pages[topic].append(file)
+                self.views[file] = View(name=file, page=page.new_page(name, topic), is_new=True)
+            text = page.text_of(new)
+            self.changes[file].append(page.Change(None, text, page.comment_of(new), new.kind))
+            self.synced[new.id] = Synced(new.id, digest(text), store_hash(new), file)
+            count[file] += 1
             self.report.added += 1
 
-    def _write_files(self, files: dict[str, SyncedFile], removed: set[str]) -> None:
-        for name in sorted(files):
-            view = self.views[name]
-            if view.page is None:
-                continue
-            text = view.page.text()
-            if name not in removed and text == view.text:
-                continue
-            self.report.files.append(name)
-            if self.dry_run:
-                continue
-            if name in removed:
-                if folder.take_away(self.root, name, view.text or ""):
-                    del files[name]
-                    continue
-            elif folder.write(self.root, name, text, view.text):
-                continue
-            # It was written to during the sync: it stays, and the next sync compares it with the last base.
-            self.report.files.remove(name)
-            self.report.left.append((name, "changed just now: the next sync looks again"))
-            if name in self.base.files:
-                files[name] = self.base.files[name]
-            else:
-                del files[name]
+    def _write_file(self, view: View, of: page.Page, *, is_emptied: bool) -> None:
+        changes = self.changes[view.name]
+        text = page.revised(of, changes)
+        if of.topic is None:
+            vanishes = bool(changes) and not changes[0].text
+        else:
+            vanishes = is_emptied and page.is_bare(page.read(view.name, text))
+        if text == of.source and not vanishes and not view.is_new:
+            return
+        self.report.files.append(view.name)
+        if self.dry_run:
+            return
+        if vanishes and folder.take_away(self.root, view.name, of.source):
+            del self.views[view.name]
+        elif vanishes or not folder.write(self.root, view.name, text, None if view.is_new else of.source):
+            self.report.files.remove(view.name)
+            self.report.left.append((view.name, CHANGED))
+            self._keep_base(view.name)
 
-    def _write_index(self, files: dict[str, SyncedFile]) -> None:
-        texts: dict[str, str | None] = {self.index: None, folder.MORE: None}
-        for name in texts:
-            if os.path.lexists(self.root / name):
-                texts[name], problem = folder.read(self.root, name)
-                if problem:
-                    self.report.left.append((name, problem))
-                    return
-        there = [name for name, view in self.views.items() if name in files or view.held]
-        pointers = {name: self._pointer(name, files.get(name)) for name in there}
-        gone = set(self.base.files) - set(there)
-        index, more, ours = compose(texts[self.index], texts[folder.MORE], pointers, self.base.lines, gone)
-        for (name, known), text in zip(texts.items(), (index, more), strict=True):
-            if text == known:
-                continue
-            self.report.files.append(name)
-            if self.dry_run:
-                continue
-            if text is None:
-                folder.take_away(self.root, name, known or "")
-            elif not folder.write(self.root, name, text, known):
-                self.report.left.append((name, "changed just now: the next sync looks again"))
-                return
-        self.base.lines = ours
+    # -- the index
 
-    def _pointer(self, name: str, made: SyncedFile | None) -> Pointer:
-        memories = [self.memories[entry.id] for entry in made.entries if entry.id in self.memories] if made else []
-        title, hook = name.removesuffix(".md"), ""
-        if made and made.group:
-            title, hook = made.group.title, "nothing now"
+    def _write_index(self) -> None:
+        known, problem = None, None
+        if os.path.lexists(self.root / self.index):
+            known, problem = folder.read(self.root, self.index)
+        if problem:
+            self.report.left.append((self.index, problem))
+            return
+        memories: dict[str, list[Memory]] = {name: [] for name in self.views}
+        for id, was in self.synced.items():
+            if id in self.memories and was.place in memories:
+                memories[was.place].append(self.memories[id])
+        pointers = [self._pointer(view, memories[name]) for name, view in self.views.items()]
+        gone = {was.place for was in self.base.entries.values()} - self.views.keys()
+        text = with_block(known or "# Memory\n", pointers, gone)
+        if text == known:
+            return
+        self.report.files.append(self.index)
+        if not self.dry_run and not folder.write(self.root, self.index, text, known):
+            self.report.left.append((self.index, CHANGED))
+
+    def _pointer(self, view: View, memories: list[Memory]) -> Pointer:
+        title, hook = view.name.removesuffix(".md"), ""
+        if view.page and view.page.topic is not None:
+            title, hook = view.page.topic or page.GENERAL, "nothing now"
             if memories:  # the kinds in the page, and the beginning of its weightiest entry
                 counts = Counter(memory.kind for memory in memories)
                 kinds = [
@@ -228,17 +202,15 @@ class Render:
         # Pinned first, then by importance and use, then the newest.
         ranks = [(row.pinned, row.importance * (1 + min(row.uses, 20) / 10), row.valid_from_us) for row in memories]
         best = max(ranks, default=(False, 0.0, 0))
-        return Pointer(name, title, hook, best)
+        return Pointer(view.name, title, hook, best)
 
-
-# -- the index, as text
 
 # The longest that MEMORY.md may be: agents load it at every start.
 INDEX_BYTES = 10_240
 # Characters of a line that limpet writes: about 70 of them fill the default cap.
 LINE_CHARACTERS = 140
-_NEW = "# Memory\n\n"
-_NEW_MORE = "# More memory\n\nFiles that [MEMORY.md](MEMORY.md) has no room for, the most useful first.\n\n"
+_NO_BRACKETS = str.maketrans("[]", "()")
+_ESCAPED = {ord(mark): f"%{ord(mark):02X}" for mark in " ()%<>\t"}
 
 
 class Pointer(NamedTuple):
@@ -256,61 +228,36 @@ class Pointer(NamedTuple):
         return f"{text} — {cut(hook, LINE_CHARACTERS - len(title) - 20)}" if hook else text
 
 
-_NO_BRACKETS = str.maketrans("[]", "()")
-_ESCAPED = {ord(mark): f"%{ord(mark):02X}" for mark in " ()%<>\t"}
+def with_block(text: str, pointers: list[Pointer], gone: set[str]) -> str:
+    """Return an index with limpet's lines between the two marks, or at its end if they are not there.
 
-
-def compose(
-    index: str | None, more: str | None, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]
-) -> tuple[str, str | None, dict[str, str]]:  # fmt: skip
-    """Return the new index, the second file (None if one is enough), and hashes of the lines that limpet wrote.
-
-    `index`, `more`: the present texts. `ours`: hashes of the last time. `gone`: files whose lines go with them.
+    Files that a line around them names need no other. `gone`: files whose lines go.
     """
-    first = _ByHand(index if index is not None else _NEW, pointers, ours, gone)
-    second = _ByHand(more if more is not None else _NEW_MORE, pointers, ours, gone)
-    names = pointers.keys() - first.files - second.files
-    # What is in the second file may come back: all is laid out anew, the most useful first.
-    own = {name: pointers[name].line() for name in sorted(names, key=lambda name: (pointers[name].rank, name))[::-1]}
-    used = list(accumulate(map(_size, own.values())))
-    space, last = INDEX_BYTES - sum(map(_size, first.lines)), list[str]()
-    count = len(own)
-    if used and used[-1] > space:
-        space -= _size(f"- [More]({folder.MORE}) — {len(own):,} more files")
-        count = sum(size <= space for size in used)
-        last = [f"- [More]({folder.MORE}) — {len(own) - count:,} more files"]
-    lines = list(own.values())
-    text = first.laid([*lines[:count], *last])
-    rest = second.laid(lines[count:])
-    eol = "\r\n" if "\r\n" in (index or "") else "\n"
-    written = {name: digest(line) for name, line in own.items()}
-    return text.replace("\n", eol), None if rest == _NEW_MORE else rest, written
+    end_of_line = "\r" if "\r\n" in text else ""
+    lines = text.removesuffix("\n").split("\n")
+    bare = [line.removesuffix("\r") for line in lines]
+    begin = len(bare) - 1 - bare[::-1].index(BEGIN) if BEGIN in bare else len(bare)
+    is_there = END in bare[begin:]
+    begin, end = (begin, bare.index(END, begin) + 1) if is_there else (len(lines), len(lines))
+    before, after = ([line for line in part if _file_of(line) not in gone] for part in (lines[:begin], lines[end:]))
+    named = {_file_of(line) for line in (*before, *after)}
+    own = [pointer for pointer in pointers if pointer.file not in named]
+    own.sort(key=lambda pointer: (pointer.rank, pointer.file), reverse=True)
+    shown = [pointer.line() for pointer in own]
+    more = f"- and {len(shown):,} more files"
+    space = INDEX_BYTES - sum(map(_size, (*before, *after, BEGIN, END, more)))
+    count = sum(size <= space for size in accumulate(map(_size, shown)))
+    rest = [f"- and {len(shown) - count:,} more files"] if count < len(shown) else []
+    gap = [""] if not is_there and before and before[-1].strip() else []
+    block = [line + end_of_line for line in (*gap, BEGIN, *shown[:count], *rest, END)]
+    return "\n".join([*before, *block, *after]) + "\n"
 
 
 def _size(line: str) -> int:
     return len(line.encode()) + 2  # with the longest line end
 
 
-class _ByHand:
-    """The lines of an index that people wrote, the files that these point to, and the place of limpet's lines."""
-
-    def __init__(self, text: str, pointers: Mapping[str, Pointer], ours: Mapping[str, str], gone: set[str]) -> None:
-        self.lines: list[str] = []
-        self.files: set[str] = set()
-        place = after = None
-        for raw in text.removesuffix("\n").split("\n"):
-            line = raw.removesuffix("\r")
-            entry = ENTRY.match(line)
-            file = unquote(entry[2]).removeprefix("./") if entry else ""
-            if entry and ours.get(file) == digest(line):
-                place = len(self.lines) if place is None else place
-            elif file != folder.MORE and file not in gone:
-                self.lines.append(line)
-                if file in pointers:
-                    self.files.add(file)
-                    after = len(self.lines)
-        # Where the first of them was, else after the last entry.
-        self._place = next((at for at in (place, after) if at is not None), len(self.lines))
-
-    def laid(self, own: list[str]) -> str:
-        return "\n".join([*self.lines[: self._place], *own, *self.lines[self._place :]]) + "\n"
+def _file_of(line: str) -> str:
+    """Return the file that a line of an index names, or ""."""
+    entry = ENTRY.match(line)
+    return unquote(entry[2]).removeprefix("./") if entry else ""

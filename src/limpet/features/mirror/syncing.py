@@ -14,7 +14,6 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
 from ...model.memory import ORIGINS, STATES, Filter, Memory, is_below
-from ...model.times import parse_time
 from ...remember.decide import correct, state
 from ...remember.validation import ValidStatement
 from ...remember.write import Writer
@@ -24,7 +23,7 @@ from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
 from .folder import MirrorReport, SyncState
-from .reconcile import Matcher, Task, View, entry_text
+from .reconcile import Matcher, Task, View
 from .render import Render
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ MANY_ARCHIVED = 10
 BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
 # Outcomes of a task, besides the reasons why the store refuses it.
-DONE, KNOWN, REPEAT, LATER, MORE_TRUSTED = "done", "known", "repeat", "later", "more trusted"
+DONE, KNOWN, COPY, LATER, MORE_TRUSTED = "done", "known", "copy", "later", "more trusted"
 
 
 class Sync:
@@ -56,13 +55,14 @@ class Sync:
         began = time.time_ns()
         self._memories = self._listed()
         self._read()
+        known = self._base.entries
         matcher = Matcher(self._views, self._base, self._memories)
         matcher.match(lambda mark: self._all_marks.get(mark))  # noqa: PLW0108 - most syncs need none of them
         tasks = matcher.tasks(self._earlier)
         gone = sum(task.what == "archived" for task in tasks)
-        if gone > MANY_ARCHIVED and 2 * gone > len(matcher.was) and not forget and not dry_run:
+        if gone > MANY_ARCHIVED and 2 * gone > len(known) and not forget and not dry_run:
             raise BadInput(
-                f"{gone:,} of {len(matcher.was):,} entries are gone from {self._root}: nothing was done",
+                f"{gone:,} of {len(known):,} entries are gone from {self._root}: nothing was done",
                 hint="bring the files back, or forget=True archives the entries; `limpet undo` and another sync then "
                 "write them anew",
             )
@@ -70,10 +70,8 @@ class Sync:
         self._tell(tasks, dry_run)
         if tasks and not dry_run:
             self._memories = self._listed()
-            for id in self._memories:
-                matcher.know(id)
         for view in self._views.values():
-            self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values()]
+            self._report.left += [(f"{view.name}:{line}", why) for line, why in view.refused.values() if why]
         Render(
             root=self._root, base=self._base, store=self._context.store, views=self._views, memories=self._memories,
             matcher=matcher, report=self._report, index=self._index, dry_run=dry_run,
@@ -86,21 +84,24 @@ class Sync:
         return self._report
 
     def _read(self) -> None:
-        """Read every file but the index files, whose names may be in another case. One that cannot be read, or was
-        emptied, is held: it may be half written."""
+        """Read every file but the index, whose name may be in another case. One that cannot be read, was emptied or is
+        in the middle of a merge is left alone: it may be half written."""
+        had_entries = {was.place for was in self._base.entries.values()}
         for name in folder.names(self._root):
             if folder.folded(name) == folder.folded(folder.INDEX):
                 self._index = name
-            elif folder.folded(name) != folder.folded(folder.MORE):
-                was = self._base.files.get(name)
-                text, problem = folder.read(self._root, name)
-                if text is not None and not text.strip(page.BOM + " \r\n\t") and was and was.entries:
+                continue
+            text, problem = folder.read(self._root, name)
+            self._views[name] = view = View(name=name)
+            if text is not None:
+                view.page = page.read(name, text)
+                if view.page.conflicts:
+                    problem = "holds git's conflict markers"
+                elif name in had_entries and not text.strip(page.BOM + " \r\n\t"):
                     problem = "is empty: half written? Remove the file to forget what it said"
-                self._views[name] = View(name=name, base=was, held=problem)
-                if problem is not None:
-                    self._report.left.append((name, problem))
-                elif text is not None:
-                    self._views[name] = View(name=name, base=was, page=page.read(text), text=text)
+            if problem is not None:
+                view.page = None
+                self._report.left.append((name, problem))
 
     # -- the store's side
 
@@ -114,7 +115,7 @@ class Sync:
         """The ids of all memories ever stored, by the marks that their entries may have."""
         marks: dict[str, str] = {}
         for memory in self._context.store.listings.each(Filter(scopes=(self._base.scope,), states=STATES)):
-            marks[memory.id.replace("-", "")] = marks[page.short(memory.id)] = memory.id
+            marks[page.short(memory.id)] = memory.id
         return marks
 
     def _earlier(self, id: str, text: str) -> str | None:
@@ -126,7 +127,7 @@ class Sync:
         if state == "quarantined":
             return "waits"
         kept = (version for version in versions if version.state != "purged")
-        same = any(text == entry_text(version, grouped=way) for version in kept for way in (True, False))
+        same = any(text in (page.text_of(version), version.content.strip()) for version in kept)
         return "other" if not same else "archived" if state == "archived" else "active"
 
     # -- changes of the folder into the store: each task becomes events, under the policy of every other write
@@ -164,7 +165,7 @@ class Sync:
     def _given(self, task: Task, view: View, entry: page.Entry) -> dict[str, Any]:
         """Return the arguments of `remember` for an entry's text."""
         assert view.page is not None
-        key, value = page.keyed(entry.text) if view.page.group else (None, entry.text)
+        key, value = page.keyed(entry.text) if view.page.topic is not None else (None, entry.text)
         old = self._memories.get(task.id) if task.id else None
         if old is None and task.id:
             old = self._context.store.memories.get(parse_id(task.id))
@@ -176,24 +177,14 @@ class Sync:
             if task.what == "edited" and old.key:
                 return {**given, "key": old.key, "content": value if key == old.key else entry.text}
             return {**given, "content": entry.text}
-        if not view.page.group:  # a file that is one memory, read as an import reads it
-            lines = [line.removesuffix("\r") for line in view.page.lines]
-            record = claude_memory_record(self._root / view.name, lines, None, {}, TransferReport())
+        if view.page.topic is None:  # a file that is one memory, read as an import reads it
+            record = claude_memory_record(self._root / view.name, view.page.lines, None, {}, TransferReport())
             start = None if record.created is None else min(record.created, self._now)
             return {"content": entry.text, "kind": record.kind, "topics": record.topics, "valid_from": start,
                     "source": view.name, "metadata": record.metadata, "scope": self._base.scope}  # fmt: skip
-        group = view.page.group
-        given = {"content": value, "key": key, "scope": self._base.scope, "source": view.name}
-        if group.topic:
-            given["topics"] = [group.topic]
-        given["kind"] = "episode" if group.month else page.kind_of(entry.heading) or "fact"
-        if group.month:
-            day = entry.heading if entry.heading.startswith(group.month) else f"{group.month}-01"
-            try:
-                given["valid_from"] = min(parse_time(day, now=self._now), self._now)
-            except BadInput:
-                given["valid_from"] = self._now
-        return given
+        topics = [view.page.topic] if view.page.topic else []
+        return {"content": value, "key": key, "kind": entry.kind, "topics": topics, "source": view.name,
+                "scope": self._base.scope}  # fmt: skip
 
     def _refuse(self, task: Task, reason: str) -> None:
         if task.entry is not None:
@@ -226,8 +217,8 @@ class Sync:
                 # Counted like feedback: it comes up for review, and its line comes back.
                 self._context.store.usage.record([parse_id(task.id)], self._now, "wrong")
                 self._report.left.append((task.file, f"{task.id} is trusted more than the folder: kept"))
-            elif outcome == REPEAT and entry is not None:
-                self._views[task.file].repeats.append(entry.hash)
+            elif outcome == COPY and entry is not None:
+                self._views[task.file].refused[entry.hash] = (entry.start + 1, "")
                 entry.id = None
             elif outcome != KNOWN:
                 self._refuse(task, outcome)
@@ -292,7 +283,7 @@ class Sync:
         id = there.id if there else made.get(mark)
         if id is not None and id != task.id and (there is None or there.content == statement.content):
             if id in self._place or id in made.values():
-                return REPEAT, None
+                return COPY, None
             made[mark] = id
             return KNOWN, id
         try:

@@ -25,12 +25,11 @@ from ...remember import change
 from ...remember.batch import remember_batch
 from ...remember.validation import RECORDS, validate
 from ...secrets import redact, redact_value
-from ...store.files import partial_file, publish, write_own, writing
-from ..mirror import folder
-from ..mirror.page import keyed, shown
+from ...store.files import write_own
+from ..mirror import folder, page
+from ..mirror.page import Change, Entry, Page
+from ..mirror.reconcile import FOLDER, STORE, Synced, compare, store_hash
 from ..transfer.records import digest
-from . import topic_file
-from .topic_file import Change, Statement, TopicFile
 
 if TYPE_CHECKING:
     from ...context import Context
@@ -45,15 +44,8 @@ MANY_GONE = 10
 # Replacements of replacements that are followed.
 MOST_STEPS = 100
 # Where git cannot tell two changes apart it keeps the lines of both.
+PUBLIC = 0o644
 ATTRIBUTES, UNION = ".gitattributes", "*.md merge=union\n"
-
-
-class Synced(NamedTuple):
-    """A statement when folder and store were last compared."""
-
-    memory: str
-    file: str  # hash of what the folder said; "": the team has removed it
-    store: str  # hash of what the store said; "": nothing that holds
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,11 +62,30 @@ class ShareReport(JsonForm):
     problems: list[tuple[str, str]] = field(default_factory=list, metadata=rows("place", "reason"))
 
 
+class Statement(NamedTuple):
+    """An entry, and the page that it is on."""
+
+    entry: Entry
+    page: Page
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.name}:{self.entry.start + 1}"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments of `remember`."""
+        key, content = page.keyed(self.entry.text)
+        topics = list(unlike_topics([*([self.page.topic] if self.page.topic else []), *self.entry.topics]))
+        return {"content": content, "kind": self.entry.kind, "topics": topics, "key": key, "origin": ORIGIN,
+                "source": self.page.name}  # fmt: skip
+
+
 class Files:
-    """The files of a folder, read. `statements`: by id; two texts of one id are two statements."""
+    """The pages of a folder, read. `statements`: by mark; two texts of one mark are two statements."""
 
     def __init__(self, root: Path) -> None:
-        self.by_name: dict[str, TopicFile] = {}
+        self.pages: dict[str, Page] = {}
         self.statements: dict[str, Statement] = {}
         self.problems: list[tuple[str, str]] = []  # (place, reason)
         self.is_whole = True  # every file was read, and none is in the middle of a merge
@@ -83,28 +94,34 @@ class Files:
             text, problem = folder.read(root, name)
             if problem:
                 self._hold(name, problem)
-            elif text and (file := topic_file.read(name, text)):
-                self._add(file)
+            elif text and page.FOOT in (read := page.read(name, text)).lines:
+                self._add(read)
         if len(names) > MOST_FILES or len(self.statements) > MOST:
             self._hold(str(root), f"more than {MOST:,} statements or {MOST_FILES:,} files: the first are read")
             self.statements = dict(islice(self.statements.items(), MOST))
 
-    def _add(self, file: TopicFile) -> None:
-        self.by_name[file.name] = file
-        for at in file.conflicts:
-            self._hold(f"{file.name}:{at + 1}", "git's conflict markers: both sides are read")
-        for statement in file.statements:
-            id, other = statement.id, self.statements.get(statement.id)
-            if other is not None and other.said != statement.said:
-                id = topic_file.id_of(f"{id} {statement.said}")
-            if statement.kind in RECORDS:
+    def _add(self, read: Page) -> None:
+        self.pages[read.name] = read
+        for at in read.conflicts:
+            self._hold(f"{read.name}:{at + 1}", "git's conflict markers: both sides are read")
+        for entry in read.entries:
+            statement, mark = Statement(entry, read), entry.mark or mark_of(entry.text)
+            other = self.statements.get(mark)
+            if other is not None and other.entry.text != entry.text:
+                mark = mark_of(f"{mark} {entry.text}")
+            if entry.kind in RECORDS:
                 self.problems.append((statement.place, "an episode is nobody else's memory: not read"))
             else:
-                self.statements.setdefault(id, statement._replace(id=id))
+                self.statements.setdefault(mark, statement)
 
     def _hold(self, place: str, reason: str) -> None:
         self.problems.append((place, reason))
         self.is_whole = False
+
+
+def mark_of(text: str) -> str:
+    """Return the mark of a statement that is new: that of a value follows from its key alone."""
+    return digest(page.keyed(text)[0] or text)
 
 
 def check(root: Path) -> list[tuple[str, str]]:
@@ -115,7 +132,7 @@ def check(root: Path) -> list[tuple[str, str]]:
     files = Files(root)
     for statement in files.statements.values():
         try:
-            valid = validate(_given(statement), scope=GLOBAL_SCOPE, now=0)
+            valid = validate(statement.given, scope=GLOBAL_SCOPE, now=0)
         except LimpetError as error:
             files.problems.append((statement.place, error.message))
             continue
@@ -136,8 +153,9 @@ class Team:
         self._notes = folders.beside(context.store.path) + ".shared" if context.store.path != ":memory:" else ""
         noted = self._noted().get(root, {})
         self._stamps: dict[str, list[int]] = noted.get("files", {})
-        synced: dict[str, list[str]] = noted.get("synced", {}) if noted.get("scope") == scope else {}
-        self._synced = {id: Synced(*row) for id, row in synced.items()}
+        synced: dict[str, list[Any]] = noted.get("synced", {}) if noted.get("scope") == scope else {}
+        self._synced = {mark: Synced(*row) for mark, row in synced.items()}
+        self._topics: dict[str, str] = {}  # of new files
 
     @cached_property
     def _files(self) -> Files:
@@ -168,13 +186,15 @@ class Team:
 
     def _state(self) -> None:
         """Store what is new or says something else."""
-        new = list[Statement]()
-        for id, statement in self._files.statements.items():
-            known = self._synced.get(id)
-            if known is None or (known.file != digest(statement.said) and not self._correct(known, statement)):
-                new.append(statement)
-        outcomes = remember_batch(self._context, map(_given, new), quiet=True)
-        for statement, receipt in zip(new, outcomes, strict=True):
+        new = dict[str, Statement]()
+        for mark, statement in self._files.statements.items():
+            known = self._synced.get(mark)
+            old = self._current(known.memory) if known else None
+            if compare(statement.entry, old, known) in ("", STORE) or (old and self._correct(mark, statement, old)):
+                continue
+            new[mark] = statement
+        outcomes = remember_batch(self._context, [statement.given for statement in new.values()], quiet=True)
+        for (mark, statement), receipt in zip(new.items(), outcomes, strict=True):
             if receipt.status == "rejected" or receipt.redacted:
                 reason = receipt.reason or f"holds a secret ({', '.join(receipt.redacted)}), which is not stored"
                 self.report.problems.append((statement.place, reason))
@@ -182,21 +202,20 @@ class Team:
                 continue
             status = receipt.status
             # It is back in this folder, with another branch: one that is behind has it still.
-            if status == "unchanged" and statement.id in self._synced and self._ended_by(receipt.id) == ORIGIN:
+            if status == "unchanged" and mark in self._synced and self._ended_by(receipt.id) == ORIGIN:
                 status = change.change(self._context, receipt.id, "restore", origin=ORIGIN).status
             self.report.new += status in ("created", "changed")
             self.report.waiting += status in ("quarantined", "proposed")
-            self._keep(statement, receipt.id)
+            self._keep(mark, statement, receipt.id)
 
-    def _correct(self, known: Synced, statement: Statement) -> bool:
+    def _correct(self, mark: str, statement: Statement, old: Memory) -> bool:
         """Let a statement take the place of what the folder said before. Return False if that is not believed."""
-        old = self._current(known.memory)
-        if not known.file or old is None or old.state != "active":
+        if not self._synced[mark].file or old.state != "active":
             return False
-        if _said(old) == statement.said:
-            self._keep(statement, old.id)
+        if page.text_of(old) == statement.entry.text:
+            self._keep(mark, statement, old.id)
             return True
-        kept = {name: value for name, value in _given(statement).items() if name not in ("kind", "topics")}
+        kept = {name: value for name, value in statement.given.items() if name not in ("kind", "topics")}
         try:
             receipt = change.correct(self._context, old.id, why=None, valid_from=None, **kept)
         except (BadInput, NotFound):
@@ -204,83 +223,95 @@ class Team:
         waits = receipt.status in ("proposed", "quarantined")
         self.report.waiting += waits
         self.report.changed += receipt.status == "created"
-        self._keep(statement, old.id if waits else receipt.id)
+        self._keep(mark, statement, old.id if waits else receipt.id)
         return True
 
     def _retract(self, is_asked: bool) -> None:
         """Retract what was removed from the folder."""
         there = self._files.statements.keys()
-        gone = [id for id, known in self._synced.items() if known.file and id not in there]
+        gone = [mark for mark, known in self._synced.items() if known.file and mark not in there]
         if len(gone) > MANY_GONE and 2 * len(gone) > len(self._synced) and not is_asked:
             self.report.problems.append((str(self._root), f"{len(gone):,} are gone: `limpet share` takes that in"))
         elif self._files.is_whole:
-            others = {known.memory for id, known in self._synced.items() if id in there}
-            for id in gone:
-                self._synced[id] = self._synced[id]._replace(file="")
-                memory = self._current(self._synced[id].memory)
+            others = {known.memory for mark, known in self._synced.items() if mark in there}
+            for mark in gone:
+                self._synced[mark] = self._synced[mark]._replace(file="")
+                memory = self._current(self._synced[mark].memory)
                 if memory is not None and memory.state == "active" and memory.id not in others:
                     why = f"removed from {self._root.name}"
                     receipt = change.change(self._context, memory.id, "retract", origin=ORIGIN, why=why)
                     self.report.removed += receipt.status == "changed"
                     self.report.waiting += receipt.status == "proposed"
 
-    def _keep(self, statement: Statement, id: str) -> None:
-        memory = self._current(id)
-        store = digest(_said(memory)) if memory is not None and memory.state == "active" else ""
-        self._synced[statement.id] = Synced(id, digest(statement.said), store)
+    def _keep(self, mark: str, statement: Statement, id: str) -> None:
+        self._synced[mark] = Synced(id, statement.entry.hash, store_hash(self._current(id)))
 
     # -- the store into the folder
 
     def write(self, *, dry_run: bool) -> ShareReport:
         """Write what people here have said, changed and taken back. Raises StoreError."""
         changes: dict[str, list[Change]] = {}
-        for one, memory in self._changes():
-            file = self._files.by_name.get(one.file)
-            if file is None or not file.conflicts:
-                changes.setdefault(one.file, []).append(one)
-                self.report.written.append((one.file, one.was.said if one.was else "", one.said))
-                self._synced[one.id] = Synced(memory.id, digest(one.said) if one.said else "", digest(_said(memory)))
+        for mark, name, one, memory in list(self._changes()):
+            if not (name in self._files.pages and self._files.pages[name].conflicts):
+                changes.setdefault(name, []).append(one)
+                self.report.written.append((name, one.entry.text if one.entry else "", one.text))
+                self._synced[mark] = Synced(memory.id, digest(one.text) if one.text else "", store_hash(memory))
         if dry_run or not changes:
             return self.report
+        self._root.mkdir(parents=True, exist_ok=True)
         for name, made in changes.items():
-            file = self._files.by_name.get(name) or topic_file.new_file(name, next(iter(made[0].topics), None))
-            self._put(name, topic_file.revised(file, made))
+            self._put(name, made)
         if not (self._root / ATTRIBUTES).exists():
-            self._put(ATTRIBUTES, UNION)
+            folder.write(self._root, ATTRIBUTES, UNION, None, mode=PUBLIC)
         self._save({})
         return self.report
 
-    def _changes(self) -> Iterator[tuple[Change, Memory]]:
-        """Yield what differs from when both sides were last compared."""
-        statements, files = self._files.statements, self._files.by_name
-        ids: dict[str, str] = {}
-        for id, known in self._synced.items():
-            memory, was = self._current(known.memory), statements.get(id)
+    def _put(self, name: str, changes: list[Change]) -> None:
+        """Write a file with changes, and comments above the items that have none."""
+        there = self._files.pages.get(name)
+        of = there or page.new_team_page(name, self._topics[name])
+        changed = {id(one.entry) for one in changes}
+        unmarked = (entry for entry in of.entries if not entry.mark and id(entry) not in changed)
+        changes += [Change(entry, entry.text, comment_of(mark_of(entry.text))) for entry in unmarked]
+        folder.write(
+            self._root, name, page.revised(of, changes, keeps_marks=True), there.source if there else None, mode=PUBLIC
+        )
+
+    def _changes(self) -> Iterator[tuple[str, str, Change, Memory]]:
+        """Yield (mark, file, change, memory) where the store says something else than when both sides were compared."""
+        statements, pages = self._files.statements, self._files.pages
+        marks: dict[str, str] = {}
+        for mark, known in self._synced.items():
+            memory, was = self._current(known.memory), statements.get(mark)
             if memory is not None and memory.state == "active":
-                ids[memory.id] = id
+                marks[memory.id] = mark
             elif memory is not None and was and known.store and self._ended_by(memory.id) not in ("", ORIGIN):
-                yield Change(id, "", was.kind, (), was.file, was), memory
-        said_there = {statement.said for statement in statements.values()}
-        taken = {id for file in files.values() for _, id, _ in file.ids}
-        file_of = {caseless(file.topic or ""): name for name, file in files.items()}
+                yield mark, was.page.name, Change(was.entry, "", comment_of(mark)), memory
+        texts = {statement.entry.text for statement in statements.values()}
+        taken = {mark for of in pages.values() for _, mark, _ in of.marks}
+        file_of = {caseless(of.topic or ""): name for name, of in pages.items()}
         names = {folder.folded(path.name) for path in self._root.glob("*")}
+        added: list[tuple[str, str, Change, Memory]] = []
         for memory in self._own():
-            id, said = ids.get(memory.id, ""), topic_file.text_of(_said(memory))
-            if id and self._synced[id].store == digest(_said(memory)):
+            mark, text = marks.get(memory.id, ""), page.text_of(memory)
+            was = statements.get(mark)
+            if mark and compare(was.entry if was else None, memory, self._synced[mark]) in ("", FOLDER):
                 continue
-            if was := statements.get(id):
-                if was.said != said:
-                    yield Change(id, said, was.kind, (), was.file, was), memory
-            elif said not in said_there:
-                id = topic_file.id_of(said)
-                while id in taken:
-                    id = digest(id)
+            if was:
+                if was.entry.text != text:
+                    yield mark, was.page.name, Change(was.entry, text, was.entry.comment or comment_of(mark)), memory
+            elif text not in texts:
+                mark = mark_of(text)
+                while mark in taken:
+                    mark = digest(mark)
                 topic = caseless(memory.topics[0]) if memory.topics else ""
                 if topic not in file_of:
-                    file_of[topic] = folder.free_name(topic or "general", names)[0]
-                taken.add(id)
+                    file_of[topic] = f"{folder.free_name(topic or 'general', names)}.md"
+                    self._topics[file_of[topic]] = memory.topics[0] if memory.topics else ""
+                taken.add(mark)
                 names.add(folder.folded(file_of[topic]))
-                yield Change(id, said, memory.kind, memory.topics, file_of[topic], None), memory
+                added.append((mark, file_of[topic], Change(None, text, comment_of(mark, memory), memory.kind), memory))
+        yield from sorted(added, key=lambda each: each[0])
 
     def _own(self) -> Iterator[Memory]:
         """Yield what people have said or confirmed in this scope, and holds without an end. A secret is a problem."""
@@ -291,18 +322,8 @@ class Team:
             names = (*redact_value(memory.key, memory.content)[1], *redact("\n".join(memory.topics))[1])
             if names:
                 self.report.problems.append((memory.id, f"holds a secret ({', '.join(names)}): not written"))
-            elif not topic_file.text_of(_said(memory)):
-                self.report.problems.append((memory.id, "no item of a list can hold it: not written"))
             else:
                 yield memory
-
-    def _put(self, name: str, text: str) -> None:
-        with writing(self._root / name):
-            self._root.mkdir(parents=True, exist_ok=True)
-            with partial_file(self._root / folders.partial_name()) as file:
-                file.write(text.encode())
-                Path(file.name).chmod(0o644)
-                publish(file, self._root / name, force=True)
 
     # -- what both sides share
 
@@ -335,13 +356,9 @@ class Team:
             write_own(Path(self._notes), json.dumps(noted, separators=(",", ":")).encode())
 
 
-def _said(memory: Memory) -> str:
-    return shown(memory.content, memory.key)
-
-
-def _given(statement: Statement) -> dict[str, Any]:
-    """Return the arguments of `remember` for a statement."""
-    key, content = keyed(statement.said)
-    topics = list(unlike_topics(statement.topics))
-    return {"content": content, "kind": statement.kind, "topics": topics, "key": key, "origin": ORIGIN,
-            "source": statement.place.rpartition(":")[0]}  # fmt: skip
+def comment_of(mark: str, memory: Memory | None = None) -> str:
+    """Return the comment above a statement, with the topics that a new one has besides that of its page."""
+    topics = ", ".join(
+        topic for topic in (memory.topics[1:] if memory else ()) if "," not in topic and "--" not in topic
+    )
+    return f"<!-- limpet {mark}{f' {topics}' if topics else ''} -->"
