@@ -339,6 +339,28 @@ def test_a_half_written_file_costs_nothing(memory, root):
         assert contents(memory) == before, cut
 
 
+def test_a_page_in_the_middle_of_a_merge_is_left_alone(memory, root):
+    memory.remember("Deploys need the VPN", topics=["deploy"])
+    mirror.init(memory, root)
+    change(root / "deploy.md", "- Deploys need the VPN\n", "<<<<<<< ours\n- A\n=======\n- B\n>>>>>>> theirs\n")
+    before = (root / "deploy.md").read_text()
+    done = mirror.sync(memory, root)
+    assert done.left == [("deploy.md", "holds git's conflict markers")] and not done.archived
+    assert (root / "deploy.md").read_text() == before and contents(memory) == ["Deploys need the VPN"]
+
+
+def test_what_people_write_around_the_block_of_the_index_stays(memory, root):
+    memory.remember("Deploys need the VPN", topics=["deploy"])
+    mirror.init(memory, root)
+    index = root / "MEMORY.md"
+    index.write_text("Read this first.\n" + index.read_text() + "\n- [a link](https://example.org)\n")
+    before, after = index.read_text().split("- [deploy](deploy.md) — 1 fact: Deploys need the VPN\n")
+    memory.remember("Staging has no backups", topics=["staging"])
+    mirror.sync(memory, root)
+    text = index.read_text()
+    assert text.startswith(before) and text.endswith(after) and "(staging.md)" in text
+
+
 def test_a_folder_that_was_emptied_is_no_wish_to_forget_all(memory, root, path):
     for i in range(12):
         memory.remember(f"rule {i}", topics=["deploy"])

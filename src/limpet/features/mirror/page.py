@@ -49,10 +49,11 @@ class Entry:
     """One memory in a file: lines [start, end), below a comment at line `above`."""
 
     text: str
+    file: str
     kind: str = "fact"  # that the heading above it names
+    topics: tuple[str, ...] = ()  # that of the page, and those that the comment names
     mark: str = ""  # of its comment; "": it has none, and `above` is `start`
     comment: str = ""
-    topics: tuple[str, ...] = ()  # that the comment names
     above: int
     start: int
     end: int
@@ -62,6 +63,10 @@ class Entry:
     @property
     def hash(self) -> str:
         return digest(self.text)
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.start + 1}"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,7 +121,7 @@ def read(name: str, text: str) -> Page:
     elif about.get("limpet") in ("topic", "general"):
         page.topic = str(about.get("topic") or "")
     if page.topic is None:
-        page.entries = _body(lines, page.front)
+        _read_body(page)
     else:
         _read_items(page, _both_sides(page))
     return page
@@ -136,16 +141,13 @@ def _both_sides(page: Page) -> list[str]:
     return lines
 
 
-def _body(lines: list[str], front: markdown.Front) -> list[Entry]:
-    """Return the body as one entry; for a file without a body, its description."""
-    start, end = front.lines, len(lines)
-    while start < end and not lines[start].strip():
-        start += 1
-    text = "\n".join(lines[start:end]).strip()
-    if not text:
-        description = front.values.get("description")
-        text = description.strip() if isinstance(description, str) else ""
-    return [Entry(text=text, above=start, start=start, end=end)] if text else []
+def _read_body(page: Page) -> None:
+    """Take the body as one entry; for a file without a body, its description."""
+    start = _after_blanks(page, page.front.lines)
+    description = page.front.values.get("description")
+    text = "\n".join(page.lines[start:]).strip() or (description.strip() if isinstance(description, str) else "")
+    if text:
+        page.entries = [Entry(text=text, file=page.name, above=start, start=start, end=len(page.lines))]
 
 
 def _read_items(page: Page, lines: list[str]) -> None:
@@ -167,10 +169,11 @@ def _read_items(page: Page, lines: list[str]) -> None:
         elif bullet := _BULLET.match(line):
             end = _end(lines, at)
             text = _item(bullet[1] or "", lines[at + 1 : end])
-            entry = Entry(text=text, kind=section or "fact", above=at, start=at, end=end)
+            entry = Entry(text=text, file=page.name, kind=section or "fact", above=at, start=at, end=end)
             if comment:
                 entry.comment, entry.mark, entry.above = comment[0], comment[1], above
-                entry.topics = tuple(part.strip() for part in (comment[2] or "").split(",") if part.strip())
+            named = (page.topic or "", *(comment[2] or "").split(",")) if comment else (page.topic or "",)
+            entry.topics = tuple(topic.strip() for topic in named if topic.strip())
             page.entries += [entry] if text else []
             at, comment = end, None
             continue

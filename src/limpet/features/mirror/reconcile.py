@@ -5,7 +5,7 @@ and what a mirror does about each. It compares hashes, and changes nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...model.dataclass import dataclass, field
@@ -91,40 +91,35 @@ class Matcher:
         for id, was in self._was.items():  # files that are left alone come first
             if was.place in self._views and self._views[was.place].page is None:
                 self.place[id] = was.place
-        for is_home, view, entry in self._unmatched():
-            marked = self._marked(view, entry, None if is_home else resolve)
-            self._take(is_home, view, entry, [marked] if marked else [])
+        by_id, by_text = defaultdict[str, list[Entry]](list), defaultdict[str, list[Entry]](list)
+        for view in self._views.values():
+            for entry in view.page.entries if view.page else ():
+                by_text[entry.hash].append(entry)
+                if named := self._named(view, entry, resolve):
+                    by_id[named].append(entry)
+        for id, entries in by_id.items():
+            self._take(id, entries, self._was[id].place if id in self._was else "")
         # An entry without a mark is a missing one of the same text: it was renamed, moved, or lost its mark.
-        missing: dict[str, list[str]] = defaultdict(list)
-        for id, was in self._was.items():
-            if id not in self.place:
-                missing[was.file].append(id)
-        for is_home, view, entry in self._unmatched():
-            self._take(is_home, view, entry, missing[entry.hash])
-
-    def _take(self, is_home: bool, view: View, entry: Entry, ids: list[str]) -> None:
-        """Give an entry the first of some memories that no other has. `is_home`: if it was in this file."""
-        for id in ids:
-            if id not in self.place and (not is_home or (id in self._was and self._was[id].place == view.name)):
-                entry.id, self.place[id] = id, view.name
-                return
-
-    def _unmatched(self) -> Iterator[tuple[bool, View, Entry]]:
-        """Yield (is_home, view, entry) of the entries without a memory, twice: first to get one that was in this
-        file."""
         for is_home in (True, False):
-            for view in self._views.values():
-                for entry in view.page.entries if view.page else ():
-                    if entry.id is None:
-                        yield is_home, view, entry
+            for id in [id for id in self._was if id not in self.place]:
+                was = self._was[id]
+                entries = [entry for entry in by_text[was.file] if entry.file == was.place or not is_home]
+                self._take(id, entries)
 
-    def _marked(self, view: View, entry: Entry, resolve: Callable[[str], str | None] | None) -> str | None:
+    def _take(self, id: str, entries: list[Entry], home: str = "") -> None:
+        """Give a memory that has none an entry that is free, first of all one in the file in which it was."""
+        free = [entry for entry in entries if entry.id is None] if id not in self.place else []
+        if free:
+            entry = next((entry for entry in free if entry.file == home), free[0])
+            entry.id, self.place[id] = id, entry.file
+
+    def _named(self, view: View, entry: Entry, resolve: Callable[[str], str | None]) -> str | None:
         """Return the id that an entry's mark names; for a file that is one memory, the id that it had."""
         if view.page and view.page.topic is None:
             return self._whole.get(view.name)
         id = self._marks.get(entry.mark)
         # A known copy keeps the mark it was copied with.
-        if id is None and entry.mark and resolve and entry.hash not in self._refused.get(view.name, ()):
+        if id is None and entry.mark and entry.hash not in self._refused.get(view.name, ()):
             return resolve(entry.mark)
         return id
 

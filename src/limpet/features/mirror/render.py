@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from ...model.dataclass import dataclass, field
+from ...model.errors import counted
 from ...model.ids import parse_id
 from ...model.memory import KINDS, Memory
 from ...remember.validation import RECORDS
@@ -186,10 +187,7 @@ class Render:
             title, hook = view.page.topic or page.GENERAL, "nothing now"
             if memories:  # the kinds in the page, and the beginning of its weightiest entry
                 counts = Counter(memory.kind for memory in memories)
-                kinds = [
-                    f"{counts[kind]} {page.HEADINGS[kind].lower() if counts[kind] > 1 else kind}"
-                    for kind in KINDS if counts[kind]
-                ]  # fmt: skip
+                kinds = [counted(counts[kind], kind) for kind in KINDS if counts[kind]]
                 first = max(memories, key=lambda row: (row.pinned, row.importance, row.valid_from, row.id))
                 text = f"{first.key}: {first.content}" if first.key else first.content
                 hook = f"{', '.join(kinds)}: {one_line(text)[:80].strip()}"

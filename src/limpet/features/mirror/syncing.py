@@ -10,15 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ... import folders
 from ...model.dataclass import replace
 from ...model.errors import BadInput, LimpetError, NotFound, message_of
 from ...model.ids import parse_id
 from ...model.memory import ORIGINS, STATES, Filter, Memory, is_below
-from ...remember.decide import correct, state
-from ...remember.validation import ValidStatement
-from ...remember.write import Writer
+from ...remember.change import apply_change
+from ...remember.decide import correct, proposed, state
+from ...remember.write import Receipt, Writer, changed, mark_of, rejected
 from ...store.records import Proposal
-from ...text.normalise import fingerprint
 from ..transfer.exports import claude_memory_record
 from ..transfer.records import TransferReport
 from . import OWN, STATE, folder, page
@@ -34,8 +34,8 @@ MANY_ARCHIVED = 10
 # Tasks in one transaction: few enough that other writers wait for milliseconds.
 BATCH = 500
 REASON = "changed in the folder and in the store since they were last alike"
-# Outcomes of a task, besides the reasons why the store refuses it.
-DONE, KNOWN, COPY, LATER, MORE_TRUSTED = "done", "known", "copy", "later", "more trusted"
+# Outcomes of a task that are none of `remember`: another entry says it, or the store has changed meanwhile.
+COPY, LATER = "copy", "later"
 
 
 class Sync:
@@ -53,6 +53,7 @@ class Sync:
     def run(self, *, dry_run: bool, forget: bool) -> MirrorReport:
         """Sync, with the options of `mirror.sync`. Raises BadInput, StoreError."""
         began = time.time_ns()
+        folders.remove_abandoned(str(self._root))
         self._memories = self._listed()
         self._read()
         known = self._base.entries
@@ -166,9 +167,7 @@ class Sync:
         """Return the arguments of `remember` for an entry's text."""
         assert view.page is not None
         key, value = page.keyed(entry.text) if view.page.topic is not None else (None, entry.text)
-        old = self._memories.get(task.id) if task.id else None
-        if old is None and task.id:
-            old = self._context.store.memories.get(parse_id(task.id))
+        old = self._context.store.memories.get(parse_id(task.id)) if task.id else None
         if old is not None and old.state != "purged":
             given: dict[str, Any] = {
                 "kind": old.kind, "topics": old.topics, "metadata": old.metadata, "speaker": old.speaker,
@@ -182,12 +181,13 @@ class Sync:
             start = None if record.created is None else min(record.created, self._now)
             return {"content": entry.text, "kind": record.kind, "topics": record.topics, "valid_from": start,
                     "source": view.name, "metadata": record.metadata, "scope": self._base.scope}  # fmt: skip
-        topics = [view.page.topic] if view.page.topic else []
-        return {"content": value, "key": key, "kind": entry.kind, "topics": topics, "source": view.name,
+        return {"content": value, "key": key, "kind": entry.kind, "topics": entry.topics, "source": view.name,
                 "scope": self._base.scope}  # fmt: skip
 
     def _refuse(self, task: Task, reason: str) -> None:
-        if task.entry is not None:
+        if task.entry is None:
+            self._report.left.append((task.file, f"{task.id}: {reason}"))
+        else:
             task.entry.left = True
             self._views[task.file].refused[task.entry.hash] = (task.entry.start + 1, reason)
 
@@ -197,38 +197,41 @@ class Sync:
     # -- events
 
     def _commit(self, prepared: list[Task]) -> None:
-        outcomes: list[tuple[str, str | None]] = []
+        receipts: list[Receipt] = []
 
         def decide(writer: Writer) -> None:
+            receipts.clear()
             made: dict[int, str] = {}
-            outcomes[:] = [self._decide(writer, task, made) for task in prepared]
+            for task in prepared:
+                try:
+                    receipts.append(self._decide(writer, task, made))
+                except (BadInput, NotFound) as error:
+                    receipts.append(rejected(error, task.id))
 
         self._context.write(decide)
-        for task, (outcome, memory) in zip(prepared, outcomes, strict=True):
+        for task, receipt in zip(prepared, receipts, strict=True):
             entry = task.entry
-            if outcome == DONE:
-                self._count(task)
-            elif outcome == LATER:
+            if receipt.status == LATER:
                 self._report.left.append((task.file, "changed in the store meanwhile: the next sync looks again"))
                 if entry is not None:
                     entry.left = True
-            elif outcome == MORE_TRUSTED:
-                assert task.id is not None
-                # Counted like feedback: it comes up for review, and its line comes back.
-                self._context.store.usage.record([parse_id(task.id)], self._now, "wrong")
-                self._report.left.append((task.file, f"{task.id} is trusted more than the folder: kept"))
-            elif outcome == COPY and entry is not None:
+            elif receipt.status in ("proposed", "rejected"):
+                self._refuse(task, str(receipt.reason))
+                if entry is None:  # its line comes back, and it comes up for review
+                    self._context.count_as_wrong(receipt)
+            elif receipt.status == COPY and entry is not None:
                 self._views[task.file].refused[entry.hash] = (entry.start + 1, "")
                 entry.id = None
-            elif outcome != KNOWN:
-                self._refuse(task, outcome)
-            if outcome in (DONE, KNOWN) and memory is not None and entry is not None:
-                if task.what == "conflicts" and task.id is not None:
-                    self._place.pop(task.id, None)  # the store's text gets an entry of its own
-                    if outcome == DONE:
-                        self._propose(task.id, memory)
-                entry.id = memory
-                self._place[memory] = task.file
+            else:
+                if receipt.status != "unchanged":
+                    self._count(task)
+                if entry is not None:
+                    if task.what == "conflicts" and task.id is not None:
+                        self._place.pop(task.id, None)  # the store's text gets an entry of its own
+                        if receipt.status != "unchanged":
+                            self._propose(task.id, receipt.id)
+                    entry.id = receipt.id
+                    self._place[receipt.id] = task.file
 
     def _propose(self, old: str, new: str) -> None:
         """Ask a person which of two texts holds."""
@@ -240,58 +243,39 @@ class Sync:
             )  # fmt: skip
             self._context.store.reviews.propose([proposal])
 
-    def _decide(self, writer: Writer, task: Task, made: dict[int, str]) -> tuple[str, str | None]:
-        """Do a task. Return its outcome (or why it is not done) and the id that its entry has from now on."""
-        what, id, _, _, origin, statement = task
-        if what in ("created", "conflicts"):
-            assert statement is not None
-            return self._decide_new(writer, task, statement, made)
-        assert id is not None
-        raw = parse_id(id)
-        old, seen = writer.reads.memories.get(raw), self._memories.get(id)
-        if what == "restored":
-            if old is None or old.state != "archived":
-                return LATER, None
-            writer.event("restored", raw, origin=origin)
-            return DONE, id
+    def _decide(self, writer: Writer, task: Task, made: dict[int, str]) -> Receipt:
+        """Do a task inside a write. The receipt names the memory of its entry from now on. `made`: memories of this
+        write, by their fingerprints."""
+        if task.what in ("created", "conflicts"):
+            return self._decide_new(writer, task, made)
+        assert task.id is not None
+        if task.what == "restored":
+            return apply_change(writer, task.id, "restore", task.origin)
+        raw = parse_id(task.id)
+        old, seen = writer.reads.memories.get(raw), self._memories.get(task.id)
         if old is None or seen is None or (old.state, old.content, old.key) != ("active", seen.content, seen.key):
-            return LATER, None
-        below = is_below(origin, old.trust)
-        if what == "archived":
-            if below:
-                return MORE_TRUSTED, None
-            writer.event("archived", raw, origin=origin)
-            return DONE, None
-        assert statement is not None
-        if old.key or below:
+            return Receipt(id=task.id, status=LATER)
+        if task.statement is None:
+            waits = proposed(writer, old, task.origin)
+            return waits or changed(writer.event("archived", raw, origin=task.origin))
+        if old.key or is_below(task.origin, old.trust):
             # A new value of a key is a new memory. A memory that is trusted more is not edited.
-            try:
-                receipt = correct(writer, old, statement, None)
-            except (BadInput, NotFound) as error:
-                return error.message, None
-            return (DONE, receipt.id) if receipt.status != "proposed" else (str(receipt.reason), None)
-        writer.event("edited", raw, origin=origin, content=statement.content)
-        return DONE, id
+            return correct(writer, old, task.statement, None)
+        return changed(writer.event("edited", raw, origin=task.origin, content=task.statement.content))
 
-    def _decide_new(
-        self, writer: Writer, task: Task, statement: ValidStatement, made: dict[int, str]
-    ) -> tuple[str, str | None]:
+    def _decide_new(self, writer: Writer, task: Task, made: dict[int, str]) -> Receipt:
+        statement = task.statement
+        assert statement is not None
         if task.what == "conflicts" and statement.key:
             statement = replace(statement, key=None)
-        mark = fingerprint(statement.scope, statement.kind, statement.speaker, statement.key, statement.content)
+        mark = mark_of(statement)
         there = writer.reads.memories.same_statement(statement.scope, mark, writer.now)
         id = there.id if there else made.get(mark)
         if id is not None and id != task.id and (there is None or there.content == statement.content):
-            if id in self._place or id in made.values():
-                return COPY, None
+            is_copy = id in self._place or id in made.values()
             made[mark] = id
-            return KNOWN, id
-        try:
-            receipt = state(writer, statement, fresh=True)
-        except (BadInput, NotFound) as error:
-            return error.message, None
-        if receipt.status == "proposed":
-            return str(receipt.reason), None
-        assert receipt.id is not None
-        made[mark] = receipt.id
-        return DONE, receipt.id
+            return Receipt(id=id, status=COPY if is_copy else "unchanged")
+        receipt = state(writer, statement, fresh=True)
+        if receipt.status != "proposed":
+            made[mark] = receipt.id
+        return receipt

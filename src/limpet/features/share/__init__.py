@@ -1,6 +1,6 @@
 """Share memories with a team: a folder of Markdown in a repository, that people review like code and git merges.
 
-`.limpet` names the folder, and a person allows it once. Its pages are those of a mirror (`../mirror/page.py`). `team.py`
+`.limpet` names the folder, and a person allows it once. Its pages are those of a mirror (`mirror/page.py`). `team.py`
 compares folder and store; `commands.py` lists what would leave, and asks.
 """
 

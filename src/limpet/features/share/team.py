@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ... import folders
 from ...model.dataclass import dataclass, field
@@ -62,31 +62,12 @@ class ShareReport(JsonForm):
     problems: list[tuple[str, str]] = field(default_factory=list, metadata=rows("place", "reason"))
 
 
-class Statement(NamedTuple):
-    """An entry, and the page that it is on."""
-
-    entry: Entry
-    page: Page
-
-    @property
-    def place(self) -> str:
-        return f"{self.page.name}:{self.entry.start + 1}"
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The arguments of `remember`."""
-        key, content = page.keyed(self.entry.text)
-        topics = list(unlike_topics([*([self.page.topic] if self.page.topic else []), *self.entry.topics]))
-        return {"content": content, "kind": self.entry.kind, "topics": topics, "key": key, "origin": ORIGIN,
-                "source": self.page.name}  # fmt: skip
-
-
 class Files:
     """The pages of a folder, read. `statements`: by mark; two texts of one mark are two statements."""
 
     def __init__(self, root: Path) -> None:
         self.pages: dict[str, Page] = {}
-        self.statements: dict[str, Statement] = {}
+        self.statements: dict[str, Entry] = {}
         self.problems: list[tuple[str, str]] = []  # (place, reason)
         self.is_whole = True  # every file was read, and none is in the middle of a merge
         names = folder.names(root) if root.is_dir() else []
@@ -105,14 +86,14 @@ class Files:
         for at in read.conflicts:
             self._hold(f"{read.name}:{at + 1}", "git's conflict markers: both sides are read")
         for entry in read.entries:
-            statement, mark = Statement(entry, read), entry.mark or mark_of(entry.text)
+            mark = entry.mark or mark_of(entry.text)
             other = self.statements.get(mark)
-            if other is not None and other.entry.text != entry.text:
+            if other is not None and other.text != entry.text:
                 mark = mark_of(f"{mark} {entry.text}")
             if entry.kind in RECORDS:
-                self.problems.append((statement.place, "an episode is nobody else's memory: not read"))
+                self.problems.append((entry.place, "an episode is nobody else's memory: not read"))
             else:
-                self.statements.setdefault(mark, statement)
+                self.statements.setdefault(mark, entry)
 
     def _hold(self, place: str, reason: str) -> None:
         self.problems.append((place, reason))
@@ -132,7 +113,7 @@ def check(root: Path) -> list[tuple[str, str]]:
     files = Files(root)
     for statement in files.statements.values():
         try:
-            valid = validate(statement.given, scope=GLOBAL_SCOPE, now=0)
+            valid = validate(_given(statement), scope=GLOBAL_SCOPE, now=0)
         except LimpetError as error:
             files.problems.append((statement.place, error.message))
             continue
@@ -186,14 +167,14 @@ class Team:
 
     def _state(self) -> None:
         """Store what is new or says something else."""
-        new = dict[str, Statement]()
+        new = dict[str, Entry]()
         for mark, statement in self._files.statements.items():
             known = self._synced.get(mark)
             old = self._current(known.memory) if known else None
-            if compare(statement.entry, old, known) in ("", STORE) or (old and self._correct(mark, statement, old)):
+            if compare(statement, old, known) in ("", STORE) or (old and self._correct(mark, statement, old)):
                 continue
             new[mark] = statement
-        outcomes = remember_batch(self._context, [statement.given for statement in new.values()], quiet=True)
+        outcomes = remember_batch(self._context, map(_given, new.values()), quiet=True)
         for (mark, statement), receipt in zip(new.items(), outcomes, strict=True):
             if receipt.status == "rejected" or receipt.redacted:
                 reason = receipt.reason or f"holds a secret ({', '.join(receipt.redacted)}), which is not stored"
@@ -208,14 +189,14 @@ class Team:
             self.report.waiting += status in ("quarantined", "proposed")
             self._keep(mark, statement, receipt.id)
 
-    def _correct(self, mark: str, statement: Statement, old: Memory) -> bool:
+    def _correct(self, mark: str, statement: Entry, old: Memory) -> bool:
         """Let a statement take the place of what the folder said before. Return False if that is not believed."""
         if not self._synced[mark].file or old.state != "active":
             return False
-        if page.text_of(old) == statement.entry.text:
+        if page.text_of(old) == statement.text:
             self._keep(mark, statement, old.id)
             return True
-        kept = {name: value for name, value in statement.given.items() if name not in ("kind", "topics")}
+        kept = {name: value for name, value in _given(statement).items() if name not in ("kind", "topics")}
         try:
             receipt = change.correct(self._context, old.id, why=None, valid_from=None, **kept)
         except (BadInput, NotFound):
@@ -243,8 +224,8 @@ class Team:
                     self.report.removed += receipt.status == "changed"
                     self.report.waiting += receipt.status == "proposed"
 
-    def _keep(self, mark: str, statement: Statement, id: str) -> None:
-        self._synced[mark] = Synced(id, statement.entry.hash, store_hash(self._current(id)))
+    def _keep(self, mark: str, statement: Entry, id: str) -> None:
+        self._synced[mark] = Synced(id, statement.hash, store_hash(self._current(id)))
 
     # -- the store into the folder
 
@@ -286,8 +267,8 @@ class Team:
             if memory is not None and memory.state == "active":
                 marks[memory.id] = mark
             elif memory is not None and was and known.store and self._ended_by(memory.id) not in ("", ORIGIN):
-                yield mark, was.page.name, Change(was.entry, "", comment_of(mark)), memory
-        texts = {statement.entry.text for statement in statements.values()}
+                yield mark, was.file, Change(was, "", comment_of(mark)), memory
+        texts = {statement.text for statement in statements.values()}
         taken = {mark for of in pages.values() for _, mark, _ in of.marks}
         file_of = {caseless(of.topic or ""): name for name, of in pages.items()}
         names = {folder.folded(path.name) for path in self._root.glob("*")}
@@ -295,11 +276,11 @@ class Team:
         for memory in self._own():
             mark, text = marks.get(memory.id, ""), page.text_of(memory)
             was = statements.get(mark)
-            if mark and compare(was.entry if was else None, memory, self._synced[mark]) in ("", FOLDER):
+            if mark and compare(was, memory, self._synced[mark]) in ("", FOLDER):
                 continue
             if was:
-                if was.entry.text != text:
-                    yield mark, was.page.name, Change(was.entry, text, was.entry.comment or comment_of(mark)), memory
+                if was.text != text:
+                    yield mark, was.file, Change(was, text, was.comment or comment_of(mark)), memory
             elif text not in texts:
                 mark = mark_of(text)
                 while mark in taken:
@@ -354,6 +335,14 @@ class Team:
             mine = {"scope": self.report.scope, "files": stamps, "synced": self._synced}
             noted = self._noted() | {str(self._root): mine}
             write_own(Path(self._notes), json.dumps(noted, separators=(",", ":")).encode())
+
+
+def _given(statement: Entry) -> dict[str, Any]:
+    """Return the arguments of `remember` for a statement."""
+    key, content = page.keyed(statement.text)
+    topics = list(unlike_topics(statement.topics))
+    return {"content": content, "kind": statement.kind, "topics": topics, "key": key, "origin": ORIGIN,
+            "source": statement.file}  # fmt: skip
 
 
 def comment_of(mark: str, memory: Memory | None = None) -> str:
