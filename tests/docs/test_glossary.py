@@ -57,7 +57,6 @@ ALLOWED: dict[str, tuple[str, tuple[str, ...]]] = {
     "_engine": ("the C engine of a library", ("features/embedders/__init__.py",)),
     "body": (TABLES + "; of a file, a request or a function its own", (*STORES, "features/install/", "features/organize/reading.py", "features/transfer/")),
     "bodies": (TABLES, (*STORES, "features/transfer/sync.py")),
-    "_body": ("of a Markdown file", ("features/mirror/page.py",)),
     "_body_for": (TABLES, ("store/sql/",)),
     "_forget_body": (TABLES, ("store/sql/", "features/transfer/sync.py")),
 }  # fmt: skip

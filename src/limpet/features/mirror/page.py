@@ -121,7 +121,7 @@ def read(name: str, text: str) -> Page:
     elif about.get("limpet") in ("topic", "general"):
         page.topic = str(about.get("topic") or "")
     if page.topic is None:
-        _read_body(page)
+        _read_whole(page)
     else:
         _read_items(page, _both_sides(page))
     return page
@@ -141,7 +141,7 @@ def _both_sides(page: Page) -> list[str]:
     return lines
 
 
-def _read_body(page: Page) -> None:
+def _read_whole(page: Page) -> None:
     """Take the body as one entry; for a file without a body, its description."""
     start = _after_blanks(page, page.front.lines)
     description = page.front.values.get("description")
@@ -262,7 +262,7 @@ def is_bare(page: Page) -> bool:
 def revised(page: Page, changes: Iterable[Change], *, keeps_marks: bool = False) -> str:
     """Return the text of a file with changes. `keeps_marks`: of what goes the comment stays."""
     if page.topic is None:
-        return _revised_body(page, changes)
+        return _revised_whole(page, changes)
     edits: list[tuple[int, int, str, int, list[str]]] = []  # (start, rank, mark, end, lines instead)
     added: dict[str, list[Change]] = {}
     for change in changes:
@@ -294,7 +294,7 @@ def revised(page: Page, changes: Iterable[Change], *, keeps_marks: bool = False)
     return _edited(page, edits)
 
 
-def _revised_body(page: Page, changes: Iterable[Change]) -> str:
+def _revised_whole(page: Page, changes: Iterable[Change]) -> str:
     for change in changes:
         assert change.entry is not None
         start, end = change.entry.start, change.entry.end

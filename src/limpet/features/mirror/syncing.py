@@ -197,19 +197,19 @@ class Sync:
     # -- events
 
     def _commit(self, prepared: list[Task]) -> None:
-        receipts: list[Receipt] = []
+        outcomes: list[Receipt] = []
 
         def decide(writer: Writer) -> None:
-            receipts.clear()
+            outcomes.clear()
             made: dict[int, str] = {}
             for task in prepared:
                 try:
-                    receipts.append(self._decide(writer, task, made))
+                    outcomes.append(self._decide(writer, task, made))
                 except (BadInput, NotFound) as error:
-                    receipts.append(rejected(error, task.id))
+                    outcomes.append(rejected(error, task.id))
 
         self._context.write(decide)
-        for task, receipt in zip(prepared, receipts, strict=True):
+        for task, receipt in zip(prepared, outcomes, strict=True):
             entry = task.entry
             if receipt.status == LATER:
                 self._report.left.append((task.file, "changed in the store meanwhile: the next sync looks again"))
