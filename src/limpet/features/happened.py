@@ -54,7 +54,7 @@ NOT_SEEN, NOT_DONE = "This error is in no memory here.", "No command that worked
 # The score from which a command that worked in an earlier session answers.
 ANSWERS_FROM = 6.0
 # How a turn of a tool says, after the command, that it worked, or showed errors without failing itself.
-WORKED, SHOWED = "worked.", "showed:"
+WORKED, HAD_ERRORS = "worked.", "showed:"
 _COMMAND = re.compile(r"`(.+?)` (?:worked\.|showed:)", re.DOTALL)
 # What varies between two occurrences of an error: a path, an address or hash, a number or time with its unit.
 _VARIES = re.compile(

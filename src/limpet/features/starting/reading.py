@@ -22,7 +22,7 @@ from ...pause import ignored_in, is_ignored, look, read_pauses
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
-from ..happened import SHOWED, WORKED
+from ..happened import HAD_ERRORS, WORKED
 from ..organize import Source, Sources, files
 from ..organize.clients import CLIENTS
 from ..organize.lessons import program, tells_error
@@ -241,7 +241,7 @@ def _told(turn: Turn, worked: set[str]) -> str:
     if turn.command in worked | {""} or not program(turn.command):
         return ""
     worked.add(turn.command)
-    return "\n".join([f"`{turn.command}` {SHOWED if errors else WORKED}", *errors])
+    return "\n".join([f"`{turn.command}` {HAD_ERRORS if errors else WORKED}", *errors])
 
 
 class _Identity:
