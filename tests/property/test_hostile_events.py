@@ -12,7 +12,6 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from limpet.features import transfer
 from tests.devices import OPERATIONS, Device, everything, same_time, seeded
 from tests.hostile import bent, forged, imported, ledger, numbers, parsed
 
@@ -192,8 +191,6 @@ def test_bent_and_torn_lines_and_segments_end_in_no_internal_error():
                 folder / f"a{done['lines']}.db", [(OPERATIONS[draw(len(OPERATIONS))], draw(1 << 20)) for _ in range(60)]
             )
             two = Device(folder / f"b{done['lines']}.db", "b")
-            if draw(2):
-                transfer.trust_device(two.memory, "all", trusted=False)
             try:
                 one.memory.export_to("segments", folder / "whole")
                 (path, *_) = (folder / "whole").glob("*/*.jsonl")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import limpet
 from limpet.features.organize import Sources
-from limpet.features.transfer.hearing import Devices
+from limpet.features.transfer.known_devices import Devices
 from limpet.features.usefulness import ExposureRow, Exposures
 from limpet.model.clock import FixedClock
 from limpet.model.ids import SHORT_BYTES
@@ -44,7 +44,7 @@ REPOSITORIES = (
 LEFT_OUT = {
     "maintenance.stats", "maintenance.encryption", "maintenance.compact", "maintenance.backup",
     "maintenance.rebuild", "erasure.scan_files", "erasure.own_files", "erasure.replaced_stores", "erasure.scour", "erasure.note_copy",
-    "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.written", "ledger.append", "ledger.commit",
+    "erasure.flush", "erasure.flush_waits", "devices.seal", "devices.merge", "devices.wait", "devices.written", "ledger.append", "ledger.commit",
     "usage.restore", "memories.survivor", "reviews.propose", "reviews.replace", "journal.note", "sources.keep", "exposures.note",
     "checkouts.scopes_of", "checkouts.namesake", "checkouts.allow", "checkouts.may_ask", "checkouts.shared", "checkouts.git_folders", "vectors.add", "vectors.calibrate", "vectors.register", "search.until",
 }  # fmt: skip

@@ -85,7 +85,7 @@ def _devices(devices: list[DeviceInfo], *_: object) -> None:
 def _trusted(done: dict[str, Any], *_: object) -> None:
     output.line(f"{'trusted' if done['trusted'] else 'distrusted'}: {counted(done['devices'], 'known device')}")
     if done["trusted"]:
-        output.words("what it said of what others said comes with the next `limpet import segments`")
+        output.words("its segments come in with the next `limpet import segments`")
 
 
 VERBS = (
@@ -127,7 +127,7 @@ VERBS = (
          run=lambda memory, _: devices(memory), show=_devices),
     Verb(
         name="serve device trust", group=AGENTS, create=True, show=_trusted,
-        about="let a device also correct, replace and purge what others said",
+        about="take in what a device says: until then its segments wait",
         run=lambda memory, args: {
             "trusted": not args.off, "devices": trust_device(memory, args.id, trusted=not args.off)
         },

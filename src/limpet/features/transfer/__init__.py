@@ -16,7 +16,7 @@ ALL_DEVICES, EVERY_DEVICE = "all", b""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceInfo(JsonForm):
-    """A device whose segments are known here. `trusted`: it may also speak of what others said."""
+    """A device whose segments are known here. `trusted`: they are taken in; else they wait."""
 
     id: str
     own: bool
@@ -32,7 +32,7 @@ def devices(memory: Limpet) -> list[DeviceInfo]:
     """
     from collections import Counter
 
-    from .hearing import Devices
+    from .known_devices import Devices
 
     known = Devices(memory._context.store)
     trusted = known.trusted()
@@ -46,9 +46,8 @@ def devices(memory: Limpet) -> list[DeviceInfo]:
 
 
 def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
-    """Let a device also speak of what others said: correct, replace, purge it. `id`: whole, its beginning, or
-    "all": every one, also those that come. What waited comes with the next import. Returns how many known ones it
-    concerns.
+    """Take in the segments of a device from the next import on. `id`: whole, its beginning, or "all": every one, also
+    those that come. Not `trusted`: its later segments wait. Returns how many known devices it concerns.
 
     Raises BadInput, NotFound.
 
@@ -58,7 +57,7 @@ def trust_device(memory: Limpet, id: str, *, trusted: bool = True) -> int:
     import re
 
     from ...model.errors import BadInput, NotFound
-    from .hearing import Devices
+    from .known_devices import Devices
 
     known = [device.id for device in devices(memory) if not device.own]
     if id == ALL_DEVICES:

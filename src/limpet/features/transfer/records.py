@@ -78,7 +78,7 @@ class TransferReport(JsonForm):
 
     SHOWN: ClassVar[tuple[str, ...]] = (
         "new", "changed", "known", "quarantined", "redacted", "links", "rejected", "more_rejected", "notes",
-        "device", "segments", "conflicts", "purged", "untrusted",
+        "device", "segments", "conflicts", "purged",
     )  # fmt: skip
 
     new: int = 0
@@ -96,7 +96,6 @@ class TransferReport(JsonForm):
     segments: int = field(default=0, metadata=OPTIONAL)  # written, or taken in
     conflicts: int = field(default=0, metadata=OPTIONAL)  # new on the review list
     purged: int = field(default=0, metadata=OPTIONAL)  # purged on other devices, erased here by this import
-    untrusted: dict[str, int] = field(default_factory=dict, metadata=OPTIONAL)  # events that wait, by device
     progress: Progress | None = None
     by_name: bool = False  # files that are left out are rejected by their names, not counted among the notes
 

@@ -24,7 +24,7 @@ from ...folders import is_url
 from ...model.errors import BadInput, LimpetError, StoreError
 from ...store.files import check_place, new_file
 from . import jsonl
-from .hearing import Devices, SegmentRow
+from .known_devices import Devices, SegmentRow
 from .merge_order import SequencedEvent
 from .records import TransferReport, encode, parsed
 from .schema import is_scrubbed
@@ -104,9 +104,9 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
         report.device = device.hex() if device else None
         files = list(_segment_files(folder, report))
         fresh = _fresh(files, rows, report)
-        # Trusted devices first: they begin a memory that another device has too.
-        trusted = Devices(store).trusted()
-        fresh.sort(key=lambda pair: pair[0].device not in trusted)
+        trusted = {id for id in {row.device for _, row in fresh} if Devices(store).trusts(id)}
+        waiting = [row for _, row in fresh if row.device not in trusted]
+        fresh = [pair for pair in fresh if pair[1].device in trusted]
         batch, events = list[_Head](), list[SequencedEvent]()
         for done, (file, row) in enumerate(fresh, 1):  # no more than the events of a transaction are held at once
             try:
@@ -118,9 +118,11 @@ def read(store: Store, folder: Path, report: TransferReport, *, dry_run: bool = 
                 _merge(store, batch, events, report, dry_run=dry_run)
                 batch, events = [], []
             report.at(done, len(fresh))
-        for id, count in report.untrusted.items():
-            what = f"not trusted: {count:,} of its events speak of what it did not say, and wait"
-            report.bad(id, f"{what}; `limpet serve device`")
+        if waiting and not dry_run:
+            Devices(store).wait(waiting)
+        for id, count in Counter(row.device.hex() for row in waiting).items():
+            hint = f"`limpet serve device trust {id}`, then import again"
+            report.bad(id, f"not trusted here, so its segments wait ({count:,}); {hint}")
         _report_missing(files, Devices(store).segments()[1], report)
         if not dry_run:
             _note_holding(store, folder, report)
@@ -312,13 +314,10 @@ def _merge(
         report.new += len(events) - known
         report.known += known
         return
-    held, waiting = Devices(store).merge([row for _, row in batch], events, report)
+    held = Devices(store).merge([row for _, row in batch], events, report)
     for place in sorted(held):
         report.bad(batch[place][0].name, "speaks of memories that are in no segment here yet; that waits for them")
-    for place, count in sorted(waiting.items()):
-        device = batch[place][1].device.hex()
-        report.untrusted[device] = report.untrusted.get(device, 0) + count
-    report.segments += len(batch) - len(held | waiting.keys())
+    report.segments += len(batch) - len(held)
 
 
 def _report_missing(files: Sequence[SegmentFile], rows: Sequence[SegmentRow], report: TransferReport) -> None:

@@ -23,7 +23,7 @@ from ...store import open_store
 from ...store.files import new_file
 from ...store.records import MOST_WAITING
 from ...text.describe import describe
-from .hearing import Devices
+from .known_devices import Devices
 
 if TYPE_CHECKING:
     from ...context import Context

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ...model.events import Event
 from ...model.state import SESSION_EVENTS, scrub
 from ...store.records import Proposal
-from ...store.sql.projection import DOUBTED, Projection, doubted
+from ...store.sql.projection import Projection
 from ...store.sql.statements import scope_token, to_json
-from .hearing import IN_PART, Hearing, SegmentRow, is_trusted
+from .known_devices import IN_PART, SegmentRow
 from .merge_order import Conflict, SequencedEvent, in_merge_order, payload, variant
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from ...store import Store
     from ...store.sql.store import Connection
     from .records import TransferReport
@@ -50,7 +48,9 @@ class Sync(Projection):
         stamp = self._con.execute("SELECT coalesce(max(stamp), 0) FROM synced").get
         seen = {
             bytes(id).hex(): number
-            for id, number in self._con.execute("SELECT device, max(number) FROM segment GROUP BY device")
+            for id, number in self._con.execute(
+                "SELECT device, max(number) FROM segment WHERE digest NOT LIKE ? GROUP BY device", (f"{IN_PART}%",)
+            )
         }
         number = seen.get(device.hex(), 0)
         segment, count, size = None, 0, 0
@@ -80,22 +80,19 @@ class Sync(Projection):
 
     def merge(
         self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent], report: TransferReport
-    ) -> tuple[set[int], Counter[int]]:
+    ) -> set[int]:
         """Take in segments. `SequencedEvent.segment` is the place in `segments`. Return what `Devices.merge` returns.
 
         An event of an unknown memory is held back: its segment is read again later.
         """
         # What was written here came before what arrives now.
         self.seal(self._con.execute("SELECT id FROM device ORDER BY num DESC LIMIT 1").get)
-        self._withdraw(segments, lines)
-        heard, waiting = Hearing(self._con, segments, lines).divide(lines, self._event)
         # What was purged anywhere comes back nowhere.
-        gone = {line.event.memory for line in heard if line.event.type == "purged"}
-        gone |= self._purged({line.event.memory for line in heard})
-        lines = [line._replace(event=scrub(line.event)) if line.event.memory in gone else line for line in heard]
+        gone = {line.event.memory for line in lines if line.event.type == "purged"}
+        gone |= self._purged({line.event.memory for line in lines})
+        lines = [line._replace(event=scrub(line.event)) if line.event.memory in gone else line for line in lines]
         begun, held = self._with_beginning(lines)
-        in_part = held | waiting.keys()
-        numbers = [self._taken(row, whole=place not in in_part) for place, row in enumerate(segments)]
+        numbers = [self.register(row, whole=place not in held) for place, row in enumerate(segments)]
         wanted = [line._replace(segment=numbers[line.segment]) for line in begun]
         wanted.sort(key=lambda line: line.order)
         # First, because arriving events are compared with those here. Sessions after memories.
@@ -115,26 +112,7 @@ class Sync(Projection):
         edited = sum(self._edited_at_once(line, segments) for line in lines if line.event.type == "edited")
         later = "edited on two devices at once: the later words hold, `limpet show ID --history` has all"
         report.note(later, edited)
-        return held, waiting
-
-    def _withdraw(self, segments: Sequence[SegmentRow], lines: Sequence[SequencedEvent]) -> None:
-        """Make untrusted devices' events on a memory wait again once a trusted one turns out to have begun it."""
-        trusted = {place for place, row in enumerate(segments) if is_trusted(self._con, row.device)}
-        if not trusted or self._con.execute(DOUBTED).get is None:
-            return
-        for id in {line.event.memory for line in lines if line.event.type == "remembered" and line.segment in trusted}:
-            events = self._events_of(id)
-            begun = next((event.id for event in events if event.type == "remembered"), None)
-            if begun is None or doubted(self._con, begun) is None:
-                continue
-            for event in events:
-                segment = doubted(self._con, event.id)
-                if segment is not None:
-                    self._take_out(event.id)
-                    self._con.execute(
-                        "UPDATE segment SET digest = ?1 || digest WHERE num = ?2 AND instr(digest, ?1) <> 1",
-                        (IN_PART, segment),
-                    )
+        return held
 
     def _edited_at_once(self, line: SequencedEvent, segments: Sequence[SegmentRow]) -> bool:
         """Return whether another device changed the text before this edit's device had heard of it."""
@@ -146,7 +124,7 @@ class Sync(Projection):
             for device, number, content in others
         )
 
-    def _taken(self, segment: SegmentRow, *, whole: bool) -> int:
+    def register(self, segment: SegmentRow, *, whole: bool) -> int:
         """Return the number of an arriving segment; one that comes again, or was written again, keeps its number."""
         digest = segment.digest if whole else IN_PART + segment.digest
         before = [*segment.header.get("replaces", ()), segment.digest]

@@ -10,7 +10,6 @@ from ...model.dataclass import replace
 from ...model.errors import BadInput
 from ...model.events import Event
 from ...model.ids import session_mark
-from ...model.memory import UNVOUCHED
 from ...model.state import SESSION_EVENTS, MemoryState, apply, cancelled_by, initial, replay, replay_session, scrub
 from .chain import Chain
 from .ledger import to_event
@@ -32,13 +31,6 @@ _AS_THEY_ARE = attrgetter(
     "observations", "observed_at", "pinned", "valid_from", "valid_to", "created_at", "superseded_by", "reason",
 )  # fmt: skip
 _SESSION = "SELECT e.name, s.name FROM session e JOIN scope s ON s.num = e.scope WHERE e.num = ?"
-# Segments of devices that nobody here trusts; and of such, the one that an event is from.
-_UNTRUSTED = (
-    "g.device NOT IN (SELECT id FROM device) AND g.device NOT IN (SELECT device FROM trusted)"
-    " AND NOT EXISTS (SELECT 1 FROM trusted WHERE device = x'')"
-)
-DOUBTED = f"SELECT 1 FROM segment g WHERE {_UNTRUSTED} LIMIT 1"
-_HEARD = f"SELECT s.segment FROM synced s JOIN segment g ON g.num = s.segment WHERE s.id = ? AND {_UNTRUSTED}"
 # Events that may be of a session, or stand before the memory that they speak of.
 _OF_ANYTHING = SESSION_EVENTS | {"linked", "unlinked", "undone"}
 
@@ -184,11 +176,11 @@ class Projection:
             self._project_undone_edges(events, event)
             self._project_undone_verdicts(events)
             self._note_renaming(events)
-            after = replay([as_heard(self._con, past) for past in events])
+            after = replay(events)
         elif current is None and event.type != "remembered":
             return  # in the order of all devices it comes before its memory
         else:
-            after = apply(current, as_heard(self._con, event))
+            after = apply(current, event)
         self._look_again(event)
         # Python takes 1 and true for equal; whoever stored them does not.
         if after is None or (after == current and repr(after.metadata) == repr(current.metadata)):
@@ -421,7 +413,7 @@ class Projection:
         first = next(event for event in self._events_of(purged.memory) if event.type == "remembered")
         # Purged on two devices: the last purge counts.
         self._con.execute("DELETE FROM memory WHERE id = ? AND retired_at IS NULL", (purged.memory,))
-        self._insert_version(initial(as_heard(self._con, first)), purged.at, None)
+        self._insert_version(initial(first), purged.at, None)
 
 
 def to_state(row: tuple[Any, ...]) -> MemoryState:
@@ -430,16 +422,3 @@ def to_state(row: tuple[Any, ...]) -> MemoryState:
     known = dict(zip(MemoryState.__slots__, values, strict=True))
     known |= {"topics": topics_of(row[5]), "metadata": json.loads(row[7]) if row[7] else {}, "pinned": bool(row[18])}
     return MemoryState(**known)
-
-
-def doubted(con: Connection, event: bytes) -> int | None:
-    """Return the segment that an event is from, if nobody trusts its device."""
-    segment: int | None = con.execute(_HEARD, (event,)).get
-    return segment
-
-
-def as_heard(con: Connection, event: Event) -> Event:
-    """Return the event as it counts in this store."""
-    if event.type not in ("remembered", "observed") or doubted(con, event.id) is None:
-        return event
-    return replace(event, data=event.data | {"trust": UNVOUCHED})

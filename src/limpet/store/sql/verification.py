@@ -15,7 +15,7 @@ from ...model.ids import format_id
 from ...model.state import SESSION_EVENTS, MemoryState, cancelled_by, initial, replay
 from ..records import Problem
 from .chain import END, SAID, START, leaf_of, link_of, order_of
-from .projection import as_heard, to_state
+from .projection import to_state
 from .statements import statements
 from .store import Connection, Store
 
@@ -152,7 +152,7 @@ def verify_projection(store: Store, con: Connection) -> list[Problem]:
 def _memories(store: Store, con: Connection, histories: dict[bytes, list[Event]]) -> Iterator[Problem]:
     for id, events in histories.items():
         try:
-            wanted = _state(con, events)
+            wanted = _state(events)
         except (KeyError, ValueError, TypeError) as error:
             yield Problem("ledger", f"the events of {format_id(id)} cannot be read: {error!r:.80}")
             continue
@@ -178,12 +178,12 @@ def _memories(store: Store, con: Connection, histories: dict[bytes, list[Event]]
             yield Problem("projection", f"memory {format_id(id)} {what}")
 
 
-def _state(con: Connection, events: list[Event]) -> MemoryState | None:
+def _state(events: list[Event]) -> MemoryState | None:
     """Return what a memory's events make of it."""
     if any(event.type == "purged" for event in events):
         first = next((event for event in events if event.type == "remembered"), None)
-        return None if first is None else initial(as_heard(con, first))
-    return replay([as_heard(con, event) for event in events])
+        return None if first is None else initial(first)
+    return replay(events)
 
 
 def _links(con: Connection, histories: dict[bytes, list[Event]]) -> Iterator[Problem]:

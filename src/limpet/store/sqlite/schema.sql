@@ -234,7 +234,7 @@ END;
 -- Sync by segments. A store that never syncs has no row here.
 -- The identities of this file, the last is in use; `place` tells a copy from the original.
 CREATE TABLE device (num INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, place TEXT NOT NULL);
--- Segments that were written here or taken in. `header` is the first line of its file.
+-- Segments that were written here, were taken in, or wait. `header` is the first line of its file.
 CREATE TABLE segment (
   num INTEGER PRIMARY KEY, device BLOB NOT NULL, number INTEGER NOT NULL, digest TEXT NOT NULL UNIQUE, header TEXT NOT NULL
 );
@@ -248,7 +248,7 @@ CREATE INDEX synced_segment ON synced (segment);
 -- Events up to this place in the ledger have their order.
 CREATE TABLE sealed (through INTEGER NOT NULL);
 INSERT INTO sealed VALUES (0);
--- Devices that may also speak of what others said; an empty id: every device.
+-- Devices whose segments are taken in; an empty id: every device.
 CREATE TABLE trusted (device BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID;
 
 -- What tells one repository from another (a remote, a first commit, a folder) and the scope that it was given at a time.
