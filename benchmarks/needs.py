@@ -40,7 +40,7 @@ def versions(texts: list[str]) -> Versions:
 
 
 def needs(known: Versions, work: str, before: str) -> list[set[int]]:
-    moment = SimpleNamespace(at=1, since=None, work=work, before=before, after="")
+    moment = SimpleNamespace(at=1, work=work, before=before, after="")
     return [set(map(int, one.ids)) for one in known.needs(moment)]
 
 
@@ -127,7 +127,7 @@ def histories(first: int, count: int) -> None:
             truth = History(folder / "memory.db", clock, seed, folder / "transcripts").make(60)
             with limpet.open(folder / "memory.db", scope=SCOPE, clock=clock) as memory:
                 start = time.monotonic()
-                told = evaluate(memory, [folder / "transcripts"], words=True, worst=10).ways[1].figures
+                told = evaluate(memory, [folder / "transcripts"], worst=10).shown
                 seconds = time.monotonic() - start
         plain = [hit for _, hit, shows in truth.needs if shows]
         visible, reported = sum(plain) / len(plain), told.hit_rate.value

@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 
 
 def run(
-    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, words: bool = False,
-    clock: str = "stored", since: Time = None, until: Time = None, worst: int = 10, progress: Progress | None = None,
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]] = (), *, since: Time = None, until: Time = None,
+    worst: int = 10, progress: Progress | None = None,
 ) -> Evaluation:  # fmt: skip
     """Replay recall over the sessions of this scope: those of its journal, and of transcripts where they are given.
 
-    `words`: also as a hook searches that finds no running process, by words alone. `clock`: `stored` asks what the
-    store knew then; `valid` what it would have known, had everything been stored when it was said. `worst`: how many
-    misses are explained.
+    `worst`: how many misses are explained.
     Raises BadInput, NotFound, StoreError.
 
     >>> run(memory).moments
@@ -28,6 +26,4 @@ def run(
     """
     from . import service
 
-    return service.evaluate(
-        memory, transcripts, words=words, clock=clock, since=since, until=until, worst=worst, progress=progress
-    )
+    return service.evaluate(memory, transcripts, since=since, until=until, worst=worst, progress=progress)

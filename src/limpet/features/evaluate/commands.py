@@ -13,7 +13,7 @@ from . import run
 
 if TYPE_CHECKING:
     from ..usefulness import Interval
-    from .replay import Figures, WayFigures
+    from .replay import Figures
     from .service import Evaluation
 
 MISSES = 10
@@ -25,10 +25,7 @@ def _run(args: Namespace) -> int:
     if args.misses < 0:
         raise BadInput("--misses must be 0 or more")
     with open_store(args) as memory, output.progress("replaying") as progress:
-        evaluation = run(
-            memory, args.path, words=args.words, since=args.since, until=args.until,
-            worst=args.misses, progress=progress,
-        )  # fmt: skip
+        evaluation = run(memory, args.path, since=args.since, until=args.until, worst=args.misses, progress=progress)
         short = memory.abbreviate([miss.id for miss in evaluation.misses])
     for note in evaluation.notes:
         output.words(note)
@@ -49,16 +46,19 @@ def _show(trial: Evaluation, short: list[str]) -> None:
     output.line(
         f"{sessions}, {moments}, {trial.looked_up:,} looked up; up to {counted(trial.memories, 'memory')} known{whole}"
     )
-    first = trial.ways[0].figures
+    first = trial.figures
     output.line("")
     if first.hit_rate is None:
         output.line("Nothing that the store knew showed up in the work, or was told again: there is nothing to find.")
     else:
         _headline(first, first.hit_rate)
-    _heading("Compared")
-    tables.table(["", "found", "points to limpet", "shown", "for nothing", "tokens"], [_way(way) for way in trial.ways])
+    if trial.shown is not None:
+        then = trial.shown
+        found = f"{then.found:,} of {then.needs:,} found, " if then.needs else ""
+        output.line(f"As it was shown then: {found}{then.tokens_for_nothing:,} of {then.tokens:,} tokens for nothing.")
     if trial.misses:
-        _heading("Missed")
+        output.line("")
+        output.line(output.paint("Missed", "1"))
         for miss, id in zip(trial.misses, short, strict=True):
             how = "told" if miss.told_again else "used"
             tables.entry(id, how, output.cut(output.flat(miss.content), LINE))
@@ -80,28 +80,6 @@ def _headline(figures: Figures, rate: Interval) -> None:
         output.line(f"Shown for nothing: {figures.tokens_for_nothing:,} of {figures.tokens:,} tokens.")
 
 
-def _heading(text: str) -> None:
-    output.line("")
-    output.line(output.paint(text, "1"))
-
-
-def _way(way: WayFigures) -> list[str]:
-    hits, *more = _figures(way.figures)
-    beside = ""
-    if way.difference is not None:
-        value, low, high = (
-            round(part * 100) for part in (way.difference.value, way.difference.low, way.difference.high)
-        )
-        beside = f"{value:+} ({low:+} to {high:+})"
-    return [way.name, hits, beside, *more]
-
-
-def _figures(row: Figures) -> list[str]:
-    hits = f"{row.found:,} of {row.needs:,}" + (f", {row.hit_rate.value * 100:.0f} %" if row.hit_rate else "")
-    judged = row.useful + row.for_nothing
-    return [hits, f"{row.shown:,}", f"{row.for_nothing:,} of {judged:,}" if judged else "-", f"{row.tokens:,}"]
-
-
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times" if count else "never"
 
@@ -112,12 +90,10 @@ VERBS = (
         about="memory measured on your own history: what was found, missed, shown for nothing",
         arguments=(
             arg("[PATH...]", "transcripts of clients, or folders of them: whole sessions"),
-            arg("--words", "also as a hook searches that finds no running limpet process: by words alone"),
             arg("--since TIME", f"only messages of then or later: {TIME_FORMS}"),
             arg("--until TIME", "only messages of before then"),
             arg("--misses N", "explain the N worst misses", default=MISSES),
         ),
-        example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop\n"
-        "limpet eval --words",
+        example="limpet eval\nlimpet eval ~/.claude/projects/-work-shop",
     ),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...agents.hooks.gate import query_of
 from ...model.dataclass import dataclass
@@ -47,13 +47,6 @@ class Moment:
     work: str  # what the agent said and did in answer
     after: str  # the next message; "" when there is none
     whole: bool  # False: texts were cut by the journal
-    # Only what began to hold before this, in microseconds UTC; None: what the store had at `at`.
-    since: int | None = None
-
-    @property
-    def times(self) -> dict[str, Any]:
-        """The arguments of a recall as of this moment."""
-        return {"as_of": self.at} | ({"known_at": self.at} if self.since is None else {"until": self.since})
 
 
 class Step(NamedTuple):
@@ -146,12 +139,10 @@ class Version(NamedTuple):
     words: dict[str, int]  # and their weights
 
     def is_known(self, moment: Moment) -> bool:
-        """Return whether the store held it true at a moment; with `since`, whether it began to hold before that."""
-        memory, at, since = self.memory, moment.at, moment.since
+        """Return whether the store held it true at a moment."""
+        memory, at = self.memory, moment.at
         if memory.state != "active" or (memory.valid_to_us is not None and memory.valid_to_us <= at):
             return False
-        if since is not None:
-            return memory.valid_from_us < since and memory.retired_at_us is None
         there = memory.recorded_at_us <= at and (memory.retired_at_us is None or at < memory.retired_at_us)
         return there and memory.valid_from_us <= at
 

@@ -1,75 +1,30 @@
-"""Ways to choose what a message is shown (limpet's, plain BM25, what was shown), replayed over a history.
-
-For each: what it shows at each moment, what of that was needed, and the figures: the share of needed memories found,
-the memories shown for nothing, the tokens spent.
-"""
+"""What hooks would show, replayed over a history, and what was shown: what of it was needed, and the figures."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, Section, lines_of, offered
+from ...agents.hooks.injected import ASKED, MESSAGE_TOKENS, Holdout, Offer, offered
 from ...model.dataclass import dataclass, field
 from ...model.encode import JsonForm
 from ...settings import wants_judge
-from ...text.describe import WORD
-from ..usefulness import Interval, Z, as_interval, share
+from ..usefulness import Interval, as_interval, share
 from .moments import can_tell
 
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
-    from .moments import Moment, Need, Version, Versions
+    from ..usefulness import Exposure
+    from .moments import Moment, Need, Versions
 
 
-# What plain BM25 shows, whatever the message; its constants are the usual ones (Robertson and Zaragoza, 2009).
-BEST, K1, B = 5, 1.2, 0.75
-
-# A way to choose what a message is shown: it answers a moment with an offer of hooks, so that each is paid for in the
-# same tokens.
-Way = Callable[["Moment"], Offer]
-
-
-def by_hooks(memory: Limpet, moment: Moment, *, words: bool = False) -> Offer:
-    """Return what hooks would inject. `words`: those that find no running process, and search by words alone."""
+def by_hooks(memory: Limpet, moment: Moment) -> Offer:
+    """Return what hooks would inject."""
     if not moment.query:
         return Offer([], MESSAGE_TOKENS)
-    results = memory.recall(
-        moment.query, k=ASKED, lexical_only=words, trace=True, thorough=wants_judge(),
-        **moment.times,
-    )  # fmt: skip
+    times = {"as_of": moment.at, "known_at": moment.at}
+    results = memory.recall(moment.query, k=ASKED, trace=True, thorough=wants_judge(), **times)
     return offered(results, moment.query, _short, MESSAGE_TOKENS, Holdout(moment.session, 0.0))
-
-
-def by_bm25(versions: Versions) -> Way:
-    """Return a way that takes the best few by plain BM25 over the known texts, for every message."""
-    of: dict[int, Counter[str]] = {
-        id(version): Counter(WORD.findall(version.memory.content.casefold())) for version in versions.all
-    }
-
-    def way(moment: Moment) -> Offer:
-        known = versions.known(moment)
-        best = _best(set(WORD.findall(moment.prompt.casefold())), known, [of[id(version)] for version in known])
-        return Offer([Section("", list(lines_of([version.memory for version in best], _short)))], MESSAGE_TOKENS)
-
-    return way
-
-
-def _best(query: set[str], known: Sequence[Version], words: Sequence[Counter[str]]) -> list[Version]:
-    lengths = [counts.total() for counts in words]
-    mean = sum(lengths) / max(len(lengths), 1)
-    scores: dict[int, float] = {}
-    for word in query:
-        having = [place for place, counts in enumerate(words) if word in counts]
-        idf = math.log(1 + (len(words) - len(having) + 0.5) / (len(having) + 0.5))
-        for place in having:
-            often = words[place][word]
-            worth = idf * often * (K1 + 1) / (often + K1 * (1 - B + B * lengths[place] / mean))
-            scores[place] = scores.get(place, 0.0) + worth
-    order = sorted(scores, key=lambda place: (-scores[place], known[place].memory.id))
-    return [known[place] for place in order[:BEST]]
 
 
 def _short(ids: list[str]) -> list[str]:
@@ -77,7 +32,7 @@ def _short(ids: list[str]) -> list[str]:
     return [id[-6:] for id in ids]
 
 
-# -- what a way shows, and what of it was needed
+# -- what is shown, and what of it was needed
 
 
 class Shown(NamedTuple):
@@ -87,22 +42,22 @@ class Shown(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """A moment as a way would have had it. What a session was shown stays before it, and is not shown again."""
+    """A moment with what it is shown. What a session was shown stays before it, and is not shown again."""
 
     shown: tuple[Shown, ...]
     needs: tuple[tuple[Need, bool], ...]  # each need of the moment, and whether it was shown by then
 
 
 def replay(
-    way: Way, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
+    memory: Limpet, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
     progress: Progress | None = None,
 ) -> list[Replayed]:  # fmt: skip
-    """Replay `moments`, by session and in order. `needs`: those of each moment."""
+    """Replay hooks over `moments`, by session and in order. `needs`: those of each moment."""
     seen: dict[str, set[str]] = {}
     shown: list[Sequence[tuple[str, int]]] = []
     for place, moment in enumerate(moments):
         before = seen.setdefault(moment.session, set())
-        block = way(moment).block(before)
+        block = by_hooks(memory, moment).block(before)
         before.update(id for id, _ in block.items)
         shown.append(block.items)
         if progress is not None:
@@ -111,20 +66,18 @@ def replay(
 
 
 def as_shown(
-    moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions,
-    exposures: Mapping[str, Sequence[tuple[int, str, int]]],
-) -> list[Replayed]:  # fmt: skip
-    """Assign the (when, id, tokens) that each session was shown to the latest moment before them, and judge them."""
-    shown: list[list[tuple[str, int]]] = [[] for _ in moments]
+    exposures: Iterable[Exposure], moments: Sequence[Moment], needs: Sequence[Sequence[Need]], versions: Versions
+) -> list[Replayed]:
+    """Judge what each session was shown, at the latest moment before."""
     places: dict[str, list[int]] = {}
     for place, moment in enumerate(moments):
         places.setdefault(moment.session, []).append(place)
-    for session, rows in exposures.items():
-        for at, id, tokens in rows:
-            there = places.get(session, [])
-            if there:
-                place = max((earlier for earlier in there if moments[earlier].at <= at), default=there[0])
-                shown[place].append((id, tokens))
+    shown: list[list[tuple[str, int]]] = [[] for _ in moments]
+    for row in sorted(exposures, key=lambda exposure: exposure.at_us):
+        if row.shown and row.session in places:
+            first, *later = places[row.session]
+            place = max((place for place in later if moments[place].at <= row.at_us), default=first)
+            shown[place].append((row.id, row.tokens))
     return judged(moments, needs, versions, shown)
 
 
@@ -184,42 +137,3 @@ def figures(replayed: Sequence[Replayed]) -> Figures:
         shown=len(items), useful=sum(item.useful is True for item in items), for_nothing=len(idle),
         tokens=sum(item.tokens for item in items), tokens_for_nothing=sum(item.tokens for item in idle),
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WayFigures(JsonForm):
-    """A way, and what it came to. Against limpet as it is set: needs that only one of them found, with the difference
-    of the hit rates; none for limpet itself."""
-
-    name: str
-    figures: Figures
-    gained: int = 0  # found by this way alone
-    lost: int = 0  # found by limpet alone
-    difference: Interval | None = field(default=None, metadata={"form": as_interval})
-
-
-def beside(base: Sequence[Replayed], others: dict[str, list[Replayed]]) -> tuple[WayFigures, ...]:
-    """Return the figures of limpet as it is set (`base`) and of each other way, by its name."""
-    ways = [WayFigures(name="limpet", figures=figures(base))]
-    mine = [hit for result in base for _, hit in result.needs]
-    for name, replayed in others.items():
-        theirs = [hit for result in replayed for _, hit in result.needs]
-        hits = list(zip(mine, theirs, strict=True))
-        gained, lost = hits.count((False, True)), hits.count((True, False))
-        difference = paired(gained, lost, len(hits))
-        ways.append(WayFigures(name=name, figures=figures(replayed), gained=gained, lost=lost, difference=difference))
-    return tuple(ways)
-
-
-def paired(gained: int, lost: int, cases: int) -> Interval | None:
-    """Return the difference of two shares of the same cases, with 95 %; None without a case.
-
-    Source: A. Agresti and Y. Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
-    in Medicine 24, 2005: Wald's with half a case more in each cell.
-    """
-    if not cases:
-        return None
-    more, fewer, all = gained + 0.5, lost + 0.5, cases + 2
-    middle = (more - fewer) / all
-    width = Z * math.sqrt(more + fewer - (more - fewer) ** 2 / all) / all
-    return Interval((gained - lost) / cases, max(-1.0, middle - width), min(1.0, middle + width))

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...agents.hooks.injected import ASKED, may_be_shown
-from ...context import CLOCKS
 from ...model.clock import Instant, SystemClock
 from ...model.dataclass import dataclass, field, replace
 from ...model.encode import OPTIONAL, TIME, JsonForm
-from ...model.errors import BadInput
 from ...model.memory import STATES
 from ...model.times import parse_time
 from ..transfer.records import TransferReport
 from ..usefulness import exposures
 from .moments import EXPOSURES, Moment, Versions, from_journal, from_transcripts
-from .replay import Replayed, WayFigures, as_shown, beside, by_bm25, by_hooks, replay
+from .replay import Figures, Replayed, as_shown, figures, replay
 
 if TYPE_CHECKING:
     from ...api import Limpet, Progress
@@ -54,47 +51,39 @@ class Miss(JsonForm):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation(JsonForm):
-    """The report of `limpet eval`. `ways`: limpet comes first, then what is compared with it."""
+    """The report of `limpet eval`. `figures`: of the replay; `shown`: of what the sessions were shown, if anything."""
 
     sessions: int
     moments: int
     looked_up: int
     whole: int  # moments from transcripts; the others are from the journal, which keeps the beginnings of texts
     memories: int  # that were known at the last moment
-    clock: str
-    ways: tuple[WayFigures, ...]
+    figures: Figures
+    shown: Figures | None = field(default=None, metadata=OPTIONAL)
     misses: tuple[Miss, ...]
     notes: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
 
 def evaluate(
-    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, words: bool, clock: str, since: Time,
-    until: Time, worst: int, progress: Progress | None,
+    memory: Limpet, transcripts: Iterable[str | os.PathLike[str]], *, since: Time, until: Time, worst: int,
+    progress: Progress | None,
 ) -> Evaluation:  # fmt: skip
-    if clock not in CLOCKS:
-        raise BadInput(f"unknown clock: {clock!r}", hint=f"one of: {', '.join(CLOCKS)}")
     report = TransferReport()
     moments = _moments(memory, transcripts, since, until, report)
-    if clock == "valid":
-        moments = [replace(moment, since=moment.began) for moment in moments]
     context = memory._context
     every = context.store.listings.each(replace(context.filter(), states=STATES))
     versions = Versions(version for stored in every for version in memory.history(stored.id))
     needs = versions.of_sessions(moments)
 
-    base = replay(partial(by_hooks, memory), moments, needs, versions, progress)
-    others: dict[str, list[Replayed]] = {}
-    if words:
-        others["words alone"] = replay(partial(by_hooks, memory, words=True), moments, needs, versions, progress)
-    if exposures := _exposures(memory):
-        others["as it was shown"] = as_shown(moments, needs, versions, exposures)
-    others["plain BM25"] = replay(by_bm25(versions), moments, needs, versions)
+    base = replay(memory, moments, needs, versions, progress)
+    then = as_shown(exposures(memory, limit=EXPOSURES), moments, needs, versions)
 
     known = versions.known(moments[-1]) if moments else []
     return Evaluation(
         sessions=len({moment.session for moment in moments}), moments=len(moments),
         looked_up=sum(bool(moment.query) for moment in moments), whole=sum(moment.whole for moment in moments),
-        memories=len(known), clock=clock, ways=beside(base, others),
+        memories=len(known), figures=figures(base),
+        shown=figures(then) if any(result.shown for result in then) else None,
         misses=_worst(memory, moments, base, worst), notes=tuple(_notes(report)),
     )  # fmt: skip
 
@@ -110,15 +99,6 @@ def _moments(
     begin, end = (None if time is None else parse_time(time, now=now) for time in (since, until))
     kept = [moment for moment in every if (begin is None or moment.at >= begin) and (end is None or moment.at < end)]
     return sorted(kept, key=lambda moment: (moment.began, moment.session, moment.at))
-
-
-def _exposures(memory: Limpet) -> dict[str, list[tuple[int, str, int]]]:
-    """Return the exposures of each session, in order: (when, id, tokens)."""
-    by_session: dict[str, list[tuple[int, str, int]]] = {}
-    for exposure in reversed(exposures(memory, limit=EXPOSURES)):
-        if exposure.shown:
-            by_session.setdefault(exposure.session, []).append((exposure.at_us, exposure.id, exposure.tokens))
-    return by_session
 
 
 def _notes(report: TransferReport) -> Iterator[str]:
@@ -153,7 +133,7 @@ def _worst(memory: Limpet, moments: Sequence[Moment], replayed: Sequence[Replaye
 def _why(memory: Limpet, id: str, moment: Moment) -> tuple[int | None, str, dict[str, Any]]:
     if not moment.query:
         return None, "the message was not looked up: too short, or a command of the client", {}
-    recall = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, **moment.times)
+    recall = memory.recall(moment.query, k=LOOKED_AT, trace=True, explain=True, as_of=moment.at, known_at=moment.at)
     for rank, item in enumerate(recall.items, 1):
         if item.id == id:
             signals = item.why.as_dict() if item.why is not None else {}
