@@ -17,14 +17,11 @@ from typing import Any
 import numpy as np
 
 from limpet.features.embedders.guarded import measured, pairs
-from limpet.rank.constants import SYNONYM_COSINE
 from limpet.vectors.calibration import Calibration
 from limpet.vectors.embedder import load_embedder
 from limpet.vectors.encoder import digest
 from limpet.vectors.wordpiece import DATA
-from limpet.work.checks import key_phrase, same_names
 from tests.quality.halves import is_held_back, read
-from tests.quality.test_synonyms import OTHER, SAME
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -62,10 +59,6 @@ def thresholds(embedder: Any, calibration: Calibration) -> dict[str, Any]:
             _cosines(embedder, [(row["a"], row["b"]) for row in rows if row["label"] == label])
         )
         found[f"{label}, cosines"] = np.quantile(cosines, QUANTILES).round(2).tolist()
-    for name, keys in (("synonyms", SAME), ("other keys", OTHER)):
-        cosines = calibration.of_texts(_cosines(embedder, [(key_phrase(a), key_phrase(b)) for a, b in keys]))
-        asked = [same_names(*pair) and cosine >= SYNONYM_COSINE for pair, cosine in zip(keys, cosines, strict=True)]
-        found[f"{name} asked about"] = f"{sum(asked)} of {len(asked)}"
     answered = pairs()
     questions = np.stack([embedder.embed_query(question) for question, _ in answered])
     cosines = calibration.of_question(questions @ embedder.embed_passages([answer for _, answer in answered]).T)

@@ -82,10 +82,6 @@ CHARACTERS_PER_TOKEN = 3.5
 # Tokens that an item costs beside its content (id, kind, date).
 TOKENS_PER_ITEM = 16
 
-# Keys, by the cosine of "the ATTRIBUTE of SUBJECT": from here on two may name one thing, and a person is asked. Finds
-# 17 of 20 synonyms made by hand; asks in vain for 2 of 20 other pairs. tests/quality/test_synonyms.py.
-SYNONYM_COSINE = 0.8
-
 # Days without being stated or used after which a belief of these kinds should be looked at: two and a half half-lives
 # of a fact (69 days), so that less than a fifth of its weight is left. test_graph.py, test_prepare.py.
 STALE_DAYS = 180

@@ -80,9 +80,9 @@ def state(
     `unused`: an id that no event has, for the statement or its observation. `again`: the part of it that counts if it
     is known already. `corrects`, `why`: what it is to replace. Raises NotFound for a `because` that is not there.
     """
-    values, renamed = values_of(writer.reads, statement.scope, statement.key) if statement.key else ([], None)
-    if renamed is not None:
-        statement, mark = replace(statement, key=renamed), None
+    values, in_use = values_of(writer.reads, statement.scope, statement.key) if statement.key else ([], None)
+    if in_use is not None:
+        statement, mark = replace(statement, key=in_use), None
     mark = mark_of(statement) if mark is None else mark
     if statement.id is not None and unused is None and (taken := writer.taken(statement)) is not None:
         return taken
@@ -124,7 +124,7 @@ def state(
             status, reason = "proposed", kept_for_review(writer, over, current)
     elif statement.key:
         data |= fitted([value for value in values if value not in ends], start, statement.valid_to)
-        reason = _cut_off(statement, data.get("valid_to"), renamed) or _clock_behind(ends, start)
+        reason = _cut_off(statement, data.get("valid_to"), in_use) or _clock_behind(ends, start)
     made = writer.create(statement, new, mark, unused=unused, causes=causes, trust=trust, data=data)
     for old in ends if decided == "create" else ():
         noted = {"why": why} if why and corrects is not None and corrects.id == old.id else {}
@@ -153,10 +153,10 @@ def _clock_behind(ends: Sequence[Memory], start: int) -> str | None:
     return f"the clock says {format_time(start)}, which is before the value that it replaces: is it right?"
 
 
-def _cut_off(statement: ValidStatement, end: int | None, renamed: str | None) -> str | None:
-    """Return the note that another value of the key ends a new one, or that its key has another name."""
+def _cut_off(statement: ValidStatement, end: int | None, in_use: str | None) -> str | None:
+    """Return the note that another value of the key ends a new one, or that its key is in use in another case."""
     if end is None or end == statement.valid_to:
-        return f"its key is {renamed}" if renamed else None
+        return f"its key is {in_use}" if in_use else None
     kept = "not kept: valid_to; " if statement.valid_to is not None else ""
     return f"{kept}it holds until {format_time(end)}: another value of the key begins then"
 

@@ -37,7 +37,6 @@ QUESTIONS = {
     "contradiction": ("they deny each other", "the newer is right", "keep both"),
     "conflict": ("changed in a mirror's folder and in the store", "the folder is right", "the store is right"),
     "concurrent": ("two devices set one key at once; the newer holds", "the newer holds", "leave it"),
-    "key": ("do both keys name the same?", "one key for both", "two keys"),
     # of one
     "quarantine": ("kept out of recall until a person has looked", "let it in", "reject it"),
     "replacement": ("says otherwise than what is trusted more", "replace it", "keep what is there"),
@@ -201,20 +200,12 @@ def _decide_pair(writer: Writer, id: bytes, verdict: str) -> Receipt:
 
 def _carry_out(writer: Writer, proposal: Proposal) -> tuple[str, ...]:
     """Carry out an accepted proposal. Return the fields added to the memory that stays."""
-    memories = writer.reads.memories
-    new, old = memories.get(proposal.memory), memories.get(proposal.other)
+    new, old = writer.reads.memories.get(proposal.memory), writer.reads.memories.get(proposal.other)
     if new is not None and old is not None:
         if proposal.kind == "duplicate":
             added = merge(writer, old.id, new.id, origin="user")
             if added is not None:
                 return added
-        elif proposal.kind == "key":
-            if new.key and old.key and new.key != old.key:  # the values of the newer key are values of the older
-                moved = memories.keyed(new.scope, new.key)
-                for memory in moved:
-                    writer.event("keyed", parse_id(memory.id), origin="user", key=old.key)
-                writer.order_values([*moved, *memories.keyed(new.scope, old.key)])
-                return ()
         elif proposal.kind == "outside":
             writer.event("observed", proposal.memory, origin="user", trust="user")
             return ()

@@ -244,10 +244,10 @@ class Writer:
 
 
 def values_of(reads: Store, scope: str, key: str, known_at: int | None = None) -> tuple[list[Memory], str | None]:
-    """Return the values of a key; and the key in use, when a person has said that two keys name the same."""
+    """Return the values of a key; and the key in use, when that differs in case alone."""
     values = reads.memories.keyed(scope, key, known_at=known_at)
-    renamed = None if values else reads.memories.renamed_key(scope, key)
-    return (values, None) if renamed is None else (reads.memories.keyed(scope, renamed, known_at=known_at), renamed)
+    in_use = None if values else reads.memories.key_in_other_case(scope, key)
+    return (values, None) if in_use is None else (reads.memories.keyed(scope, in_use, known_at=known_at), in_use)
 
 
 def held(values: Sequence[Memory], at: int) -> Memory | None:

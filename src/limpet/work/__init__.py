@@ -1,1 +1,1 @@
-"""The work of the queue: finding repeated statements and keys that mean the same, and the doctor."""
+"""The work of the queue: the checks of stored memories, and the doctor."""

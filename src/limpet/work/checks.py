@@ -1,7 +1,6 @@
 """The job that looks at a memory once it has its vector: it is judged, and read together with the older ones near it.
 
 Episodes replace nothing: the same words said on two days are two events. Of turns it is read which problem they solve.
-Keys that may name the same thing ("user.town", "user.city") are found by meaning, and joined by a person alone.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ import numpy as np
 from .. import registry
 from ..model.clock import MICROSECONDS_PER_SECOND, Clock
 from ..model.events import Event
-from ..model.ids import IdSource, parse_id
-from ..model.memory import Filter, Memory
-from ..rank.constants import SYNONYM_COSINE
+from ..model.ids import IdSource
+from ..model.memory import Filter
 from ..relate.job import relate, solve
 from ..remember.write import Writer
-from ..store.records import EmbedderRow, Proposal
+from ..store.records import EmbedderRow
 from ..vectors.calibration import Calibration
 from ..vectors.embed import LEASE_SECONDS, THEN
-from ..vectors.embedder import Embedder
 from ..vectors.index import VectorIndex
 
 if TYPE_CHECKING:
@@ -33,22 +30,20 @@ if TYPE_CHECKING:
 BATCH = 64
 # Kinds that no later statement takes back.
 NEVER = frozenset({"episode"})
-# Keys of a scope that a new one is compared with, the most alike proposed.
-KEYS_COMPARED, KEYS_PROPOSED = 1_000, 2
 
 
 class Checks:
-    """The checks that are due in a store, with the embedder whose vectors answer."""
+    """The checks that are due in a store, with the vectors that answer."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, calibration: Calibration, row: EmbedderRow, index: VectorIndex,
+        self, store: Store, calibration: Calibration, row: EmbedderRow, index: VectorIndex,
         policy: ContentPolicy | None, reader: Reader | None, clock: Clock,
     ) -> None:  # fmt: skip
-        """Set up the checks. `calibration`: of the embedder of `row` and `index`, which may be an earlier one.
-        `policy`: if memories are judged. `reader`: if pairs are read."""
-        self._store, self._embedder, self._row, self._index = store, embedder, row, index
+        """Set up the checks. `calibration`: of the embedder of `row` and `index`. `policy`: if memories are judged.
+        `reader`: if pairs are read."""
+        self._store, self._row, self._index = store, row, index
         self._policy, self._reader, self._clock, self._ids = policy, reader, clock, IdSource()
-        self._of_keys = calibration
+        self._calibration = calibration
 
     def drain(self, limit: int | None) -> int:
         """Run at most `limit` checks. Return how many were run."""
@@ -72,14 +67,11 @@ class Checks:
             fallen = self._policy.demote(self._store, memories, self._write) if self._policy else set()
             pairs = zip(candidates, memories, strict=True)
             stands = [(candidate, new) for candidate, new in pairs if new.id not in fallen]
-            for _, new in stands:
-                if new.key is not None:
-                    self._propose_keys(new)
             if self._reader is not None:
                 news = [new for _, new in stands]
                 news = registry.call("confirm_typed", self._store, self._reader, news, self._write) or news
                 stands = [(candidate, new) for (candidate, _), new in zip(stands, news, strict=True)]
-                relate(self._store, self._index, self._of_keys, self._reader, stands, vectors, at)
+                relate(self._store, self._index, self._calibration, self._reader, stands, vectors, at)
                 turns = [new for new in every if new.session is not None]
                 solve(self._store, self._reader, turns, self._vectors, at)
             self._store.jobs.finish(THEN, text_ids)
@@ -92,33 +84,6 @@ class Checks:
             for text_id, vector in self._store.vectors.exact(self._row.num, text_ids)
         }
 
-    def _propose_keys(self, new: Memory) -> None:
-        """Put older keys of its scope that mean the same as a new key on the review list.
-
-        Embeds a phrase for each key of the scope. Raises EmbedderUnavailable.
-        """
-        assert new.key is not None
-        memories = self._store.memories
-        first = min(memories.keyed(new.scope, new.key), key=lambda value: (value.created_at, value.id), default=new)
-        if first.id != new.id:
-            return
-        others = [key for key in memories.keys(new.scope) if key != new.key][:KEYS_COMPARED]
-        if not others:
-            return
-        vectors = self._embedder.embed_passages([key_phrase(key) for key in (new.key, *others)])
-        cosines = self._of_keys.of_texts(vectors[1:] @ vectors[0])
-        near = sorted(zip(map(float, cosines), others, strict=True), reverse=True)[:KEYS_PROPOSED]
-        proposals = []
-        for cosine, key in near:
-            older = [value for value in memories.keyed(new.scope, key) if value.created_at <= new.created_at]
-            if cosine >= SYNONYM_COSINE and older and same_names(new.key, key):
-                now = self._clock.now()
-                proposals.append(Proposal(
-                    id=self._ids.make(now), kind="key", scope=new.scope, memory=parse_id(new.id),
-                    other=parse_id(older[-1].id), reason=f"{new.key} and {key}", score=round(cosine, 4), created_at=now,
-                ))  # fmt: skip
-        self._store.reviews.propose(proposals)
-
     def _write(self, decide: Callable[[Writer], object]) -> None:
         def inside(reads: Store) -> Sequence[Event]:
             now = self._clock.now()
@@ -127,19 +92,3 @@ class Checks:
             return writer.events
 
         self._store.ledger.commit(inside)
-
-
-def key_phrase(key: str) -> str:
-    """Return the phrase that is embedded for a key: "the home address of user"."""
-    subject, _, attribute = key.partition(".")
-    return f"the {_words(attribute)} of {_words(subject)}"
-
-
-def same_names(a: str, b: str) -> bool:
-    """Return whether two keys have the same words with digits, which their vectors do not tell apart."""
-    first, other = ({word for word in _words(key).split() if any(map(str.isdigit, word))} for key in (a, b))
-    return first == other
-
-
-def _words(part: str) -> str:
-    return " ".join(part.replace(".", " ").replace("_", " ").replace("-", " ").split())

@@ -65,7 +65,7 @@ def work(
         return report
     rest = None if limit is None else limit - report.done - report.failed
     policy, reader, index = context.policy, context.reader(), semantic.index(row)
-    checks = Checks(store, embedder, calibration_of(row), row, index, policy, reader, context.clock)
+    checks = Checks(store, calibration_of(row), row, index, policy, reader, context.clock)
     return replace(report, checked=checks.drain(rest))
 
 

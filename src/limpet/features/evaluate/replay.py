@@ -22,8 +22,9 @@ def by_hooks(memory: Limpet, moment: Moment) -> Offer:
     """Return what hooks would inject."""
     if not moment.query:
         return Offer([], MESSAGE_TOKENS)
-    times = {"as_of": moment.at, "known_at": moment.at}
-    results = memory.recall(moment.query, k=ASKED, trace=True, thorough=wants_judge(), **times)
+    results = memory.recall(
+        moment.query, k=ASKED, trace=True, thorough=wants_judge(), as_of=moment.at, known_at=moment.at
+    )
     return offered(results, moment.query, _short, MESSAGE_TOKENS, Holdout(moment.session, 0.0))
 
 

@@ -93,18 +93,11 @@ class Memories(Repository):
         """Return active memories of a key, as known now or at `known_at`, by valid_from."""
         return self._store.graph.key_history(key, Filter(scopes=(scope,), known_at=known_at))
 
-    def keys(self, scope: str) -> list[str]:
-        """Return every key that has an active memory in a scope, sorted."""
-        return [row[0] for row in self._ask("keys", scope=scope)]
-
-    def renamed_key(self, scope: str, key: str) -> str | None:
-        """Return the present key of the value that was once under `key`, by its last change, if it differs; else one in
-        use that differs in case alone."""
-        rows = self._ask("renamed_key", scope=scope, key=key)
-        if not rows:
-            bound: dict[str, Any] = {"scope": scope, "key": key}
-            same = caseless_match("m.key", key, bound, 0)
-            rows = self._database.rows(statements()["key_in_other_case"].replace("{same}", same), bound)
+    def key_in_other_case(self, scope: str, key: str) -> str | None:
+        """Return the key in use that differs from `key` in case alone."""
+        bound: dict[str, Any] = {"scope": scope, "key": key}
+        same = caseless_match("m.key", key, bound, 0)
+        rows = self._database.rows(statements()["key_in_other_case"].replace("{same}", same), bound)
         return str(rows[0][0]) if rows else None
 
     def disputed(self, scopes: Sequence[str]) -> list[tuple[bytes, int]]:

@@ -104,19 +104,6 @@ SELECT DISTINCT m.fingerprint FROM carray(:marks) c
   CROSS JOIN memory m INDEXED BY memory_fingerprint ON m.fingerprint = c.value
  WHERE m.retired_at IS NULL AND m.state IN ('active', 'merged')
 
--- name: keys
--- Keys in use. memory_key.
-SELECT DISTINCT key FROM memory
- WHERE scope = (SELECT num FROM scope WHERE name = :scope) AND key IS NOT NULL AND retired_at IS NULL AND state = 'active'
- ORDER BY key
-
--- name: renamed_key
--- What the memories that had a key have now. memory_key, memory_current.
-SELECT now.key FROM memory once INDEXED BY memory_key JOIN memory now ON now.id = once.id AND now.retired_at IS NULL
- WHERE once.scope = (SELECT num FROM scope WHERE name = :scope) AND once.key = :key AND once.retired_at IS NOT NULL
-   AND now.key IS NOT NULL AND now.key <> :key AND now.state = 'active'
- ORDER BY once.retired_at DESC, now.created_at DESC, now.id DESC LIMIT 1
-
 -- name: key_in_other_case
 -- The key in use that differs from :key in case alone ({same}), the oldest. memory_key.
 SELECT m.key FROM memory m INDEXED BY memory_key
