@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..agents.hooks.actions import SHELLS
+from ..agents.hooks.actions import SHELLS, file_of
 from ..agents.hooks.client_adapters import nested
 from ..model.clock import MICROSECONDS_PER_DAY
 from ..model.dataclass import replace
@@ -58,7 +58,6 @@ updateplan reportintent task agent taskcreate taskupdate tasklist taskget taskou
 exitplanmode enterplanmode planmoderespond askuserquestion askuser askfollowupquestion attemptcompletion skill
 slashcommand toolsearch killshell killbash bashoutput readbash writebash stopbash writestdin wait savememory
 """
-_PATHS = ("file_path", "filePath", "path", "absolute_path", "target_file", "notebook_path")
 # Folders of a checkout that hold what others wrote.
 _PACKAGES = ("/node_modules/", "/site-packages/", "/vendor/", "/.cargo/registry/")
 # limpet's own tools, in small letters alone; and what the name of a tool for the web holds.
@@ -99,7 +98,7 @@ def read_by(tool: str, given: Any, folder: str) -> tuple[str, str] | None:
         return "web", _host(step) or f"`{' '.join(match[0].split()[:2])}`"
     if plain not in _INSIDE.split():
         return ("web", _host(text) or tool) if any(word in name for word in _WEB.split()) else ("tool", tool)
-    path = next((given[key] for key in _PATHS if isinstance(given, dict) and isinstance(given.get(key), str)), "")
+    path = file_of(given)
     return ("web", path.rpartition("/")[2] or path) if path and not _is_own(path, folder) else None
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 LINE_CHARACTERS = 200
 # What of an input says most, the first that is there. Clients' own names.
-_FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file")
+_FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename")
 _TELLING = (
     "command", "cmd", "commands", *_FILES, "url", "title", "description", "message", "name", "query", "prompt",
 )  # fmt: skip
@@ -61,7 +61,7 @@ def describe_action(tool: str, given: Any, *, failed: bool) -> str:
 def file_of(given: Any) -> str:
     """Return the file that a tool is called on; "" for none."""
     given = nested(given)
-    values = (given.get(name) for name in _FILES) if isinstance(given, dict) else ()
+    values = map(given.get, _FILES) if isinstance(given, dict) else ()
     return next((value for value in values if value and isinstance(value, str)), "")
 
 

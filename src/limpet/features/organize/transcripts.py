@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ... import registry
-from ...agents.hooks.actions import PATCHED, SHELLS, STEP
+from ...agents.hooks.actions import PATCHED, SHELLS, STEP, file_of
 from ...agents.hooks.client_adapters import nested
 from ...model.dataclass import dataclass
 from ...model.errors import BadInput
@@ -202,9 +202,8 @@ def texts(value: Any, *types: str) -> str:
 
 # -- tool calls
 
-# What names of tools that change files hold; where these name the file.
+# What names of tools that change files hold.
 _CHANGES = ("edit", "write", "replace", "apply_patch", "create", "patch", "notebook")
-_FILE = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file", "filename")
 _OUTPUT = ("output", "content", "error", "stderr", "stdout", "message", "text", "functionResponse", "response", "items")
 _EXIT = re.compile(r"exit(?:ed)?(?: with)?(?: exit)? code\s*:?\s*(-?\d+)", re.IGNORECASE)
 # Names of limpet's tools and commands that store.
@@ -232,11 +231,10 @@ def _command(tool: str, given: Any) -> str:
 
 def _path(given: Any) -> str:
     """Return the file that a tool changes; "?" where that is not known."""
+    if path := file_of(given):
+        return path
     if isinstance(given, dict):
-        named = (given[name] for name in _FILE if isinstance(given.get(name), str))
         patches = (given[name] for name in ("input", "patch", "patchText") if isinstance(given.get(name), str))
-        if path := next(named, ""):
-            return path
         given = next(patches, "")
     patched = re.search(PATCHED, given, re.MULTILINE) if isinstance(given, str) else None
     return patched[1] if patched else "?"
