@@ -111,7 +111,7 @@ def stream(options: argparse.Namespace) -> None:
         began = time.monotonic()
         memory.work()
         spent = time.monotonic() - began
-        ids = [parse_id(one.id) for one in memory.list(limit=100_000)]
+        ids = [parse_id(one.id) for one in memory.list(limit=10_000)]
         rows = list(dict.fromkeys(memory._context.store.relations.of(ids)))
         counts = Counter(f"{row.relation} {row.level}" for row in rows)
         print(f"{len(lines)} lines, {spent:.0f} s of work: {dict(counts)}")
