@@ -2,12 +2,15 @@
 
     python -m benchmarks.relations worlds [FILE] [--half tuning|held-back] [--off]
     python -m benchmarks.relations stream FILE.jsonl [--show 50] [--most 2000]
+    python -m benchmarks.relations pairs [FILE.jsonl ...] [--data FOLDER]
 
 `worlds` (tests/quality/changes.jsonl; changes_second.jsonl beside it is by another author): each is stored in order of
 its dates, worked, and asked. Of a change it counts how often the newer statement comes before the older, of a
 look-alike how often the older is marked or hidden.
 `stream`: lines of {"text", "date"?, "speaker"?} are stored as beliefs; what the reader says is counted, and a sample of
 it shown, to be read.
+`pairs`: lines of {"old", "new", "relation" or "change"}, each pair dated and read alone, by the reader in `--data`: how
+many rewordings fold at some shifts of the threshold, how many changes are marked, and how many others.
 """
 
 from __future__ import annotations
@@ -25,8 +28,13 @@ from typing import Any
 import limpet
 from limpet.model.clock import FixedClock
 from limpet.model.ids import format_id, parse_id
+from limpet.relate import verdicts
+from limpet.settings import same_from
+from limpet.vectors.embedder import load_embedder
+from limpet.vectors.reader import Reader
 
 CHANGES = Path(__file__).parent.parent / "tests" / "quality" / "changes.jsonl"
+PAIRS = [CHANGES.parent / f"{name}.jsonl" for name in ("rewordings_second", "changes_in_pairs")]
 SHOWN = 5
 
 
@@ -122,6 +130,38 @@ def stream(options: argparse.Namespace) -> None:
                 print(f"    {statement.speaker or ''} {statement.content}")
 
 
+def pairs(options: argparse.Namespace) -> None:
+    import numpy as np
+
+    reader = Reader(str(options.data)) if options.data else Reader()
+    embedder = load_embedder("limpet")
+    for path in options.files:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        given = [(f"2026-01-03 {row['old']}", f"2026-02-01 {row['new']}") for row in rows]
+        forth, back = reader.relations(given), reader.relations([pair[::-1] for pair in given])
+        change = np.array([row.get("relation") in verdicts.CHANGES or row.get("change", False) for row in rows])
+        odds = np.array([verdicts.change_odds(one) for one in forth])
+        marked = odds >= verdicts.LIKELY_FROM
+        area = (odds[change][:, None] > odds[~change][None]).mean()
+        print(f"{path.name}: changes marked {marked[change].sum()} of {change.sum()}, others {marked[~change].sum()}"
+              f" of {(~change).sum()}, area {area:.3f}")  # fmt: skip
+        same = np.array([row.get("relation") == "same" for row in rows])
+        if same.any():
+            old, new = (embedder.embed_passages([row[side] for row in rows]) for side in ("old", "new"))
+            cosines = (old * new).sum(1)
+            shared = np.array([reader.shared(row["old"], row["new"]) for row in rows])
+            read = np.array(
+                [(verdicts.same_odds(a) + verdicts.same_odds(b)) / 2 for a, b in zip(forth, back, strict=True)]
+            )
+            score = (verdicts.READ * read + verdicts.NEAR * np.minimum(cosines, verdicts.CLOSE)
+                     + verdicts.BEYOND * np.maximum(0, shared - verdicts.SHARED) + verdicts.OFFSET)  # fmt: skip
+            least = np.log(same_from() / (1 - same_from()))
+            for shift in (0.0, 0.5, 1.0, 1.5, 2.0):
+                folds = (score + shift >= least) & ~marked
+                told = f"folded {folds[same].mean():.2f}, others {folds[~same].sum()}"
+                print(f"  offset {verdicts.OFFSET + shift:.1f}: {told}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     verbs = parser.add_subparsers(required=True)
@@ -135,6 +175,10 @@ def main() -> int:
     two.add_argument("--show", type=int, default=50)
     two.add_argument("--most", type=int, default=2_000)
     two.set_defaults(run=stream)
+    three: Any = verbs.add_parser("pairs")
+    three.add_argument("files", nargs="*", type=Path, default=PAIRS)
+    three.add_argument("--data", type=Path)
+    three.set_defaults(run=pairs)
     options = parser.parse_args()
     options.run(options)
     return 0
