@@ -81,6 +81,8 @@ def test_other_formats_folders_and_devices_too(run, tmp_path, path):
     assert stored > 0 and waiting == 0
 
     assert run("export", "segments", shared)[0] == 0
+    assert run("--store", far, "import", "segments", shared)[0] == 2
+    assert run("--store", far, "serve", "device", "trust", "all")[0] == 0
     assert run("--store", far, "import", "segments", shared)[0] == 0
     assert vectors(far)[1] == 0
 

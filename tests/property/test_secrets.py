@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import limpet
+from limpet.features.transfer import trust_device
 from limpet.features.transfer.jsonl import write_event
 
 # Begins and ends as nothing else in a file does ("conversation" stands in the schema); what it looks like does not matter.
@@ -90,6 +91,8 @@ def test_events_that_another_hand_wrote_bring_none(given):
                 if way == "lines":
                     memory.import_from("jsonl", root / "lines.jsonl", trust=True)
                 else:
+                    memory.import_from("segments", shared)  # its device is known by it, and trusted then
+                    trust_device(memory, "all")
                     memory.import_from("segments", shared)
                 assert memory.count() == 1
                 _nowhere(place, [(metadata, value)])

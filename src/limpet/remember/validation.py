@@ -290,7 +290,8 @@ def clean_name(
     """Return a name without secrets, None for an empty one; and `redacted` with the secrets' names. Raises BadInput."""
     if value is None:
         return None, redacted
-    text, secrets = redact(check_name(what, value, limit=limit) or "")
+    name = check_name(what, value, limit=limit) or ""
+    text, secrets = redact(name, sentences=" " in name)  # an id or a path is no sentence
     return text or None, redacted + secrets
 
 

@@ -83,9 +83,7 @@ def _likely(text: str) -> list[tuple[float, int, int, int]]:
     likely = []
     for start, end in passages(text):
         before = max(0, start - BEFORE)
-        given = text[before:end]
-        # One word, such as an id or a path, tells nothing.
-        if len(given.split(None, 1)) > 1 and (value := score(given)) >= READ_FROM:
+        if (value := score(text[before:end])) >= READ_FROM:
             likely.append((value, before, start, end))
     return likely
 
