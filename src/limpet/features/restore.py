@@ -147,7 +147,7 @@ def _renumber(fresh: apsw.Connection, there: apsw.Connection) -> None:
     """Renumber the chunks: processes know vectors in memory by these numbers, which must not come again."""
     if fresh.execute("SELECT count(*) FROM embedder").get == 0:
         for row in there.execute("SELECT * FROM embedder"):
-            fresh.execute("INSERT INTO embedder VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+            fresh.execute("INSERT INTO embedder VALUES (?, ?, ?, ?, ?, ?, ?)", row)
     for (embedder,) in fresh.execute("SELECT num FROM embedder").fetchall():
         if fresh.execute("SELECT 1 FROM chunk WHERE embedder = ? LIMIT 1", (embedder,)).get is None:
             new_chunk(fresh, embedder)  # the next has a number above it

@@ -291,7 +291,7 @@ def clean_name(
     if value is None:
         return None, redacted
     name = check_name(what, value, limit=limit) or ""
-    text, secrets = redact(name, sentences=" " in name)  # an id or a path is no sentence
+    text, secrets = redact(name, sentences=" " in name)  # an id is no sentence
     return text or None, redacted + secrets
 
 
