@@ -250,7 +250,7 @@ def application(site: Site, *, logins: Sequence[Route] = (), refused: ASGIApp | 
 
 
 def _nothing(_: Ask) -> Response:
-    raise NotFound("there is no such page")
+    raise NotFound("there is no such page", hint="search finds memories, people and sessions")
 
 
 async def _endpoint(site: Site, view: View, method: str, role: str, request: Request) -> Response:
