@@ -24,6 +24,14 @@ from limpet.features.serve.tokens import tokens_of
 
 MOST_DELAY_SECONDS = 1.0
 FORGERS = 30
+VERSION = "2026-07-28"
+CALL = json.dumps({
+    "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+    "params": {
+        "name": "recall", "arguments": {"query": "when do we deploy?"},
+        "_meta": {"io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientCapabilities": {}},
+    },
+})  # fmt: skip
 
 
 async def trickle(port: int) -> None:
@@ -49,8 +57,10 @@ async def ask(port: int, token: str) -> tuple[int, float]:
     with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(
-            f"POST /v1/stats HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
-            "Content-Length: 2\r\nConnection: close\r\n\r\n{}".encode()
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: application/json\r\nMCP-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\n"
+            "Mcp-Name: recall\r\n"
+            f"Content-Length: {len(CALL)}\r\nConnection: close\r\n\r\n{CALL}".encode()
         )
         status = int((await reader.readuntil(b"\r\n")).split()[1])
         await reader.read()

@@ -1,6 +1,7 @@
 """Questions that work has: in which sessions an error occurred and what ended it, and which commands worked.
 
-Forms of recall over turns, statements and lines of the journal. Nothing is stored for them, and no model is asked.
+Forms of recall over turns, statements and lines of the journal. An error is found by words alone; of commands those of
+earlier sessions are recalled as anything else is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..recall.newer import SOLVES, solutions
 from ..recall.score import by_signals
 from ..recall.service import planned, recall
 from ..remember.validation import check_limit
-from .organize.lessons import tells_error
+from .organize.lessons import COMMAND, tells_error
 
 if TYPE_CHECKING:
     from ..context import Context, Time
@@ -42,8 +43,8 @@ PART = 0.25
 WORDS = 3
 # The weight of what stands beside the lines that tell an error.
 BESIDE_IT = 0.5
-# Lines that are read of an error, and of a turn.
-LINES = 60
+# Lines that are read of an error and of a turn, and clauses.
+LINES, MOST = 60, 120
 # Turns on either side of an error in which its session may tell the problem.
 BESIDE = 3
 # Statements after an error that are shown, and the last one; speakers of what nobody says.
@@ -53,19 +54,14 @@ CHARACTERS, SHOWN = 800, 300
 NOT_SEEN, NOT_DONE = "This error is in no memory here.", "No command that worked here is known for that."
 # The score from which a command that worked in an earlier session answers.
 ANSWERS_FROM = 6.0
-# How a turn of a tool says, after the command, that it worked, or showed errors without failing itself.
-WORKED, HAD_ERRORS = "worked.", "showed:"
-_COMMAND = re.compile(r"`(.+?)` (?:worked\.|showed:)", re.DOTALL)
-# What varies between two occurrences of an error: a path, an address or hash, a number or time with its unit.
+# Varies between two occurrences of an error: a path, an address or hash, a number or time with its unit.
 _VARIES = re.compile(
     r"(?:[a-z]:)?[\w.~@+-]*[/\\][\w.~@+/\\-]*|\b0x[0-9a-f]+\b"
     r"|\b(?=[\w-]*\d)[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b|\b\d+(?:[.,:_T-]\d+)*[a-z]{0,2}\b",
     re.IGNORECASE,
 )
-# What parts a line of an output into clauses.
+# Parts a line of an output into clauses.
 _PARTS = re.compile(r":\s|\s\|\s|[;→{}]|\":\"|\",\"|\s{2,}|\s-\s")
-
-
 # A line of a trace that tells a place in code, not what went wrong.
 _FRAME = re.compile(r'\s*(?:at\s|File "|❯|#\d+\s|\d+:\s|goroutine\s|Traceback\b)')
 
@@ -77,6 +73,8 @@ def clauses(text: str) -> dict[str, float]:
     for line in [line for line in text.splitlines() if line.strip() and not _FRAME.match(line)][:LINES]:
         for part in _parts(line):
             found.setdefault(part, 1.0 if tells_error(line) else BESIDE_IT)
+    if len(found) > MOST:
+        found = dict(sorted(found.items(), key=lambda pair: -pair[1])[:MOST])
     return found or {" ".join(text.split())[:CHARACTERS]: 1.0}
 
 
@@ -95,7 +93,7 @@ def errors(
     context: Context, query: str, *, k: int = 5, as_of: Time = None, known_at: Time = None,
     deadline_ms: float | None = None, budget_tokens: int | None = None, **chosen: Any,
 ) -> Recall:  # fmt: skip
-    """Return where an error occurred, one item a session: with what solved it, else what was said next and last.
+    """Return where an error occurred, one item a session: with what solved it, and what was said next and last.
     `chosen`: of `Context.filter`."""
     where = context.filter(**chosen, known_at=context.time(known_at))
     said = clauses(query[-20_000:])
@@ -131,31 +129,34 @@ def errors(
 
 
 class _Alike:
-    """How much of an error's clauses others say."""
+    """Compare turns with the clauses of an error."""
 
     def __init__(self, store: Store, candidates: Candidates, said: Mapping[str, float]) -> None:
-        self._search, self._forms = store.search, candidates.forms
+        self._search = store.search
+        self._stem_of = {form: stem for stem, forms in candidates.forms.items() for form in forms}
         clauses = [words.keys() for words in map(self._search.tokenizer.counts, said)]
-        own = set().union(*clauses)
-        unknown = own - candidates.stems.keys()
+        self._own = frozenset[str]().union(*clauses)
+        unknown = self._own - candidates.stems.keys()
         worth = dict.fromkeys(unknown, candidates.absent / (len(unknown) or 1)) | dict(candidates.stems)
         weighed = zip(clauses, said.values(), strict=True)
         self._clauses = [{word: weight * worth[word] for word in words} for words, weight in weighed]
-        self._whole = sum(sum(words.values()) for words in self._clauses) or 1.0
+        self._worths = [sum(words.values()) for words in self._clauses]
 
     def share(self, text: str) -> float:
         """Return the worth of what a text says of the error's clauses, as a share of all."""
         lines = [line for line in text.splitlines() if line.strip()][:LINES]
-        parts = {part for line in lines for part in (*_parts(line), " ".join(_VARIES.sub(" ", line).split()))}
+        whole = (" ".join(_VARIES.sub(" ", line).split()) for line in lines)
+        parts = list(dict.fromkeys([*whole, *(part for line in lines for part in _parts(line))]))[: LINES + MOST]
         best = [0.0] * len(self._clauses)
         for words in self._search.stems(parts).values():
-            for place, clause in enumerate(self._clauses):
-                both = [word for word in clause if any(map(words.__contains__, (word, *self._forms.get(word, ()))))]
-                has = sum(clause[word] for word in both)
+            shared = self._own.intersection([self._stem_of.get(word, word) for word in words])
+            for place, clause in enumerate(self._clauses if shared else ()):
+                both = clause.keys() & shared
+                has = sum([clause[word] for word in both])
                 is_part = len(words) >= WORDS and len(both) >= SAME * len(words)
-                if is_part or has >= SAME * sum(clause.values()):
-                    best[place] = max(best[place], has)
-        share = sum(best) / self._whole
+                if has > best[place] and (is_part or has >= SAME * self._worths[place]):
+                    best[place] = has
+        share = sum(best) / (sum(self._worths) or 1.0)
         return share if share >= PART else 0.0
 
 
@@ -200,17 +201,19 @@ class Worked(JsonForm):
     at = Instant("at_us")
 
 
-def commands(context: Context, question: str, *, k: int, lexical_only: bool = False) -> list[Worked]:
+def commands(
+    context: Context, question: str, *, k: int, deadline_ms: float | None = None, lexical_only: bool = False
+) -> list[Worked]:
     """Return the commands that worked here for what a question asks: by the journal of this scope, and by what is kept
     of earlier sessions."""
     check_limit(k)
     known = {worked.command: (share, worked) for share, worked in _journaled(context, question)}
     answer = recall(
         context, question, context.filter("episode", speaker="tool"), as_of=None, without=(), trace=False,
-        explain=False, thorough=False, k=4 * k, deadline_ms=None, budget_tokens=None, lexical_only=lexical_only,
+        explain=False, thorough=False, k=4 * k, deadline_ms=deadline_ms, budget_tokens=None, lexical_only=lexical_only,
         shape="one",
     )  # fmt: skip
-    turns = [(item, match[1]) for item in answer.items if (match := _COMMAND.match(item.content))]
+    turns = [(item, match[1]) for item in answer.items if (match := COMMAND.match(item.content))]
     for place, (item, command) in enumerate(turns if turns and turns[0][0].score >= ANSWERS_FROM else (), start=1):
         share, worked = known.get(command, (0.0, Worked(command=command, at_us=0, worked=0, failed_since=0)))
         last = max(worked.at_us, item.valid_from_us)
@@ -258,5 +261,5 @@ def recall_for(
     """Answer an agent's question for an `error`, or `how` something is done: then {"commands", "note"}."""
     if form == "error":
         return errors(context, query, k=k or 5, **given)
-    found = commands(context, query, k=k or 5)
+    found = commands(context, query, k=k or 5, deadline_ms=given.get("deadline_ms"))
     return {"commands": [worked.as_dict() for worked in found], "note": "" if found else NOT_DONE}

@@ -110,10 +110,7 @@ def about(context: Context, text: str, where: Filter) -> list[Memory] | None:
     from .git import former
 
     files = Tree(project.root).files
-    near = [os.path.relpath(os.path.join(folder, text), project.root) for folder in (project.folder, project.root)]
-    # Also where another checkout of it lies.
-    parts = text.replace("\\", "/").split("/")
-    near += ["/".join(parts[at:]) for at in range(1, len(parts))]
+    near = (os.path.relpath(os.path.join(folder, text), project.root) for folder in (project.folder, project.root))
     path = next((path for path in near if path in files.get(path, ())), "")
     names = [path, *former(project.root, path)] if path else [text.removesuffix("()")]
     ids = {

@@ -1,4 +1,4 @@
-"""What hooks would show, replayed over a history, and what was shown: what of it was needed, and the figures."""
+"""Replay what hooks would show over a history, and judge it, and what was shown then, by what was needed."""
 
 from __future__ import annotations
 

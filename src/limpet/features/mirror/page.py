@@ -34,7 +34,7 @@ HEADINGS = {kind: kind.capitalize() + "s" for kind in KINDS}
 _KINDS = {name.casefold(): kind for kind, title in HEADINGS.items() for name in (kind, title)}
 # The last line of a team's page, by which it is known. New headings come before it.
 FOOT = "<!-- limpet share: what stands above is read as memory; leave the comments -->"
-# What git puts around both sides of a conflict, and before what both have changed.
+# The marks that git puts around both sides of a conflict, and before what both have changed.
 OURS, BASE, BETWEEN, END = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
 
 _BULLET = re.compile(r"[-*+](?:[ \t]+(.*)|)$")

@@ -146,9 +146,21 @@ def tells_error(line: str) -> bool:
     return _ERROR.search(line) is not None
 
 
+# Lines with errors that are kept of a command that did not fail: it showed a log.
+MOST_ERRORS = 10
+# The command of a text by `command_text`.
+COMMAND = re.compile(r"`(.+?)` (?:worked\.|showed:)", re.DOTALL)
+
+
+def command_text(command: str, output: str) -> str:
+    """Return what is kept of a command that did not fail: that it worked, or the errors that it showed."""
+    errors = [line for line in output.splitlines() if tells_error(line)][:MOST_ERRORS]
+    return "\n".join([f"`{command}` {'showed:' if errors else 'worked.'}", *errors])
+
+
 def error_line(output: str) -> str:
     """Return the line of an output that best tells what went wrong; "" when none does."""
-    telling = [line for line in map(str.strip, output.splitlines()) if len(line) > 8 and _ERROR.search(line)]
+    telling = [line for line in map(str.strip, output.splitlines()) if len(line) > 8 and tells_error(line)]
     if not telling:
         return ""
     best = next((line for line in reversed(telling) if re.search(r"\w+(?:Error|Exception)\b:", line)), telling[0])

@@ -22,10 +22,9 @@ from ...pause import ignored_in, is_ignored, look, read_pauses
 from ...remember.decide import state
 from ...remember.validation import ValidStatement, validate
 from ...remember.write import Writer
-from ..happened import HAD_ERRORS, WORKED
 from ..organize import Source, Sources, files
 from ..organize.clients import CLIENTS
-from ..organize.lessons import program, tells_error
+from ..organize.lessons import command_text, program
 from ..organize.transcripts import Conversation, Turn
 from ..transfer.importer import Importer, hold_again
 from ..transfer.records import TransferReport, imported_id
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 PART = 500
 # Characters of what nobody here said: a tool's output, something pasted. Its end says how it ended.
 MOST_OF_OTHERS = 2_000
-# Lines with errors that are kept of a command that did not fail: it showed a log.
-MOST_ERRORS = 10
 # Bad places of a file that are listed.
 MOST_LISTED = 100
 SPEAKERS = {"user": "user", "agent": "assistant", "tool": "tool", "pasted": "pasted"}
@@ -146,15 +143,15 @@ class _Run:
 
     def _conversations(self, path: Path, report: TransferReport) -> Iterator[bytes]:
         """Store the turns of a file's conversations. Yields the ids that they have."""
-        chat, identity, worked = None, _Identity(), set[str]()
+        chat, identity, told = None, _Identity(), set[str]()
         for part in files.read(path, report, self._pauses, part=PART):
             if part is not chat:
-                chat, identity, worked = part, _Identity(), set()
+                chat, identity, told = part, _Identity(), set()
                 self._report.conversations += bool(part.turns)
             scope, statements = self._scope or self._scope_of(part.folder), dict[bytes, ValidStatement]()
             for turn, id in zip(part.turns, identity.of(part), strict=True):
                 if scope and (self._since is None or (turn.at or 0) >= self._since):
-                    valid = self._statement(part, turn, id, scope, worked, report)
+                    valid = self._statement(part, turn, id, scope, told, report)
                     if valid is not None:
                         statements.setdefault(id, valid)
             if scope is None:
@@ -164,12 +161,11 @@ class _Run:
                 yield from statements
 
     def _statement(
-        self, chat: Conversation, turn: Turn, id: bytes, scope: str, worked: set[str],
-        report: TransferReport,
+        self, chat: Conversation, turn: Turn, id: bytes, scope: str, told: set[str], report: TransferReport
     ) -> ValidStatement | None:  # fmt: skip
         """Return a turn as a statement; None for one that is not stored."""
         origin, text = turn.outside or turn.role, turn.text
-        if turn.role == "tool" and not (text := _told(turn, worked)):
+        if turn.role == "tool" and not (text := _told(turn, told)):
             return None
         if turn.role in ("tool", "pasted") and len(text) > MOST_OF_OTHERS:
             text = f"{text[: MOST_OF_OTHERS // 2]}\n…\n{text[-MOST_OF_OTHERS // 2 :]}"
@@ -232,16 +228,18 @@ class _Run:
         return importer.id_of(given[0].id) if given else None
 
 
-def _told(turn: Turn, worked: set[str]) -> str:
-    """Return what a command told that is worth keeping: how it failed, the errors that it showed, or that it worked,
-    said once; else an empty text."""
+def _told(turn: Turn, told: set[str]) -> str:
+    """Return what a command told that is worth keeping, or an empty text: how it failed; and once, if it does not only
+    look around, that it worked or which errors it showed. `told`: the latter so far."""
     if turn.failed and turn.command:
         return f"`{turn.command}` failed:\n{turn.output}"
-    errors = [line for line in turn.output.splitlines() if tells_error(line)][:MOST_ERRORS]
-    if turn.command in worked | {""} or not program(turn.command):
+    if not turn.command or not program(turn.command):
         return ""
-    worked.add(turn.command)
-    return "\n".join([f"`{turn.command}` {HAD_ERRORS if errors else WORKED}", *errors])
+    text = command_text(turn.command, turn.output)
+    if text in told:
+        return ""
+    told.add(text)
+    return text
 
 
 class _Identity:
