@@ -59,7 +59,7 @@ async def ask(port: int, token: str) -> tuple[int, float]:
         writer.write(
             f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
             f"Content-Type: application/json\r\nMCP-Protocol-Version: {VERSION}\r\nMcp-Method: tools/call\r\n"
-            "Mcp-Name: recall\r\n"
+            "Mcp-Name: recall\r\nAccept: application/json, text/event-stream\r\n"
             f"Content-Length: {len(CALL)}\r\nConnection: close\r\n\r\n{CALL}".encode()
         )
         status = int((await reader.readuntil(b"\r\n")).split()[1])

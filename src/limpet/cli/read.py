@@ -117,10 +117,7 @@ def _recall(args: Namespace) -> int:
 def _how(args: Namespace, given: dict[str, Any]) -> int:
     happened = registry.part("features.happened")
     with open_every_day(args) as memory:
-        found = happened.commands(
-            memory._context, given["query"], k=given.get("k", 5), deadline_ms=given.get("deadline_ms"),
-            lexical_only=args.lexical,
-        )  # fmt: skip
+        found = happened.commands(memory._context, **given, lexical_only=args.lexical)
     output.result(found) if args.json else tables.rows(found, happened.NOT_DONE)
     return 0 if found else NOTHING
 

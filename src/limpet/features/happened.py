@@ -202,14 +202,14 @@ class Worked(JsonForm):
 
 
 def commands(
-    context: Context, question: str, *, k: int, deadline_ms: float | None = None, lexical_only: bool = False
+    context: Context, query: str, *, k: int = 5, deadline_ms: float | None = None, lexical_only: bool = False, **_: Any
 ) -> list[Worked]:
     """Return the commands that worked here for what a question asks: by the journal of this scope, and by what is kept
     of earlier sessions."""
     check_limit(k)
-    known = {worked.command: (share, worked) for share, worked in _journaled(context, question)}
+    known = {worked.command: (share, worked) for share, worked in _journaled(context, query)}
     answer = recall(
-        context, question, context.filter("episode", speaker="tool"), as_of=None, without=(), trace=False,
+        context, query, context.filter("episode", speaker="tool"), as_of=None, without=(), trace=False,
         explain=False, thorough=False, k=4 * k, deadline_ms=deadline_ms, budget_tokens=None, lexical_only=lexical_only,
         shape="one",
     )  # fmt: skip
@@ -261,5 +261,5 @@ def recall_for(
     """Answer an agent's question for an `error`, or `how` something is done: then {"commands", "note"}."""
     if form == "error":
         return errors(context, query, k=k or 5, **given)
-    found = commands(context, query, k=k or 5, deadline_ms=given.get("deadline_ms"))
+    found = commands(context, query, k=k or 5, **given)
     return {"commands": [worked.as_dict() for worked in found], "note": "" if found else NOT_DONE}
