@@ -125,7 +125,7 @@ def index_recall(
         bodies = scan.take(C.RESCORED)
         scores = scan.cosines(bodies, exact=C.RESCORED)
         best = [body for _, body in sorted((-score, body) for score, body in zip(scores, bodies, strict=True))[:10]]
-        given = {text for _, text, _ in memory._context.store.search.texts(best)}
+        given = {text for _, text, *_ in memory._context.store.search.texts(best)}
         shares.append(len(nearest & given) / len(nearest))
     return {"mean": statistics.mean(shares), "worst": min(shares)}
 

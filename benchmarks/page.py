@@ -401,7 +401,7 @@ def compose(results: Mapping[str, Any], drawn: Sequence[tuple[str, str]]) -> str
         "## Growth",
         growth(sizes(results)),
         "The exponent is that of size in a least-squares fit: 0 does not grow, 1 grows as the store does. Texts and "
-        "vectors of these rows are synthetic: sentences over a Zipf vocabulary, vectors in clusters.",
+        "vectors of these rows are synthetic: written sentences in any order, vectors in clusters.",
         room(results),
         pictures.get("growth.svg", ""),
         "## Queries over the graph",

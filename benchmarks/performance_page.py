@@ -78,7 +78,7 @@ def compose(record: Mapping[str, Any]) -> str:
         f"{felt.BEGIN}\n{felt.END}",
         "## Parts, beside other stores",
         "Written by `make performance`, which measures limpet and its nearest peers in one run and writes this page "
-        "from what it recorded. Rows are synthetic: 8 to 60 words over a Zipf vocabulary, vectors in clusters. "
+        "from what it recorded. Rows are 8 to 60 words of written sentences in any order, vectors in clusters. "
         "py-memori is given the same vectors, to 100,000 rows; pmb-ai embeds every row itself and is asked as far as "
         "half an hour allows, if `PMB=` names a Python that has it.",
         f"This run: {about['at'][:10]}, commit {about['commit']}, {about['machine']}, load {about['load_1min']} at its "

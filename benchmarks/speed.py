@@ -1,13 +1,16 @@
 """How fast: writes, recalls, listings, cold processes, and how many bytes a memory takes.
 
-Rows are synthetic sentences over a Zipf vocabulary, their vectors synthetic and given to both sides, so that no model's
-time is in any figure. With `--peer memori` the installed py-memori does the same work on the same rows in the same run.
+Rows are sentences of the written stores (training/written) in any order, their vectors synthetic and given to both
+sides, so that no model's time is in any figure. With `--peer memori` the installed py-memori does the same work on the
+same rows in the same run.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -15,6 +18,7 @@ import tempfile
 import time
 import uuid
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,7 +36,6 @@ from .harness import latency, machine, provenance, save, table
 SEED = 20260101
 DIMENSIONS = 384
 CLUSTERS = 256
-VOCABULARY = 30_000
 TOPICS = 60
 TURNS_A_SESSION = 40
 SINGLES = 300  # rows written one by one at the end of a load
@@ -41,7 +44,7 @@ KINDS = ("fact", "episode", "decision", "lesson", "preference")
 PAGE = 50
 K = 10
 DEADLINE_MS = 20.0
-MOST_CHECKED = 100_000
+MOST_CHECKED = 1_000
 # The peer compares every row with every query, close to a second at 100,000: larger stores are measured without it.
 MOST_OF_PEER = 100_000
 
@@ -63,8 +66,11 @@ class Given:
         self._vectors = np.concatenate([self._vectors, vectors])
 
     def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
-        """Texts that were not made here (a warm-up) get a vector by their checksum."""
-        return self._vectors[[self._places.get(text, zlib.crc32(text.encode()) % len(self._vectors)) for text in texts]]
+        """Texts that were not made here (a warm-up) get a vector by their checksum. Topics follow in brackets."""
+        places = self._places
+        named = [places.get(text, places.get(text.rpartition(" (")[0])) for text in texts]
+        numbers = (zlib.crc32(text.encode()) % len(self._vectors) for text in texts)
+        return self._vectors[[other if place is None else place for place, other in zip(named, numbers, strict=True)]]
 
     def embed_query(self, text: str) -> np.ndarray:
         return self.embed_passages([text])[0]
@@ -85,14 +91,16 @@ class Rows:
 def make_rows(count: int, queries: int, *, words_each: int | None = None) -> Rows:
     """Seeded: the same rows on every machine. `words_each`: of every row; 8 to 60 when not said."""
     rng = np.random.default_rng(SEED)
-    words = _vocabulary(rng)
-    # Zipf-Mandelbrot, about the exponents of English.
-    weights = 1.0 / (np.arange(VOCABULARY) + 2.7) ** 1.05
-    edges = np.cumsum(weights / weights.sum())
+    sentences = _sentences()
+    spoken = [word for sentence in sentences for word in sentence]
+    frequency = Counter(spoken)
     lengths = rng.integers(8, 61, size=count) if words_each is None else np.full(count, words_each)
-    drawn = np.minimum(np.searchsorted(edges, rng.random(int(lengths.sum()))), VOCABULARY - 1)
-    ends = np.cumsum(lengths)
-    sentences = [drawn[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    rows = []
+    for length in lengths.tolist():
+        row: list[str] = []
+        while len(row) < length:
+            row += sentences[rng.integers(len(sentences))]
+        rows.append(row[:length])
     centres = _unit(rng.standard_normal((CLUSTERS, DIMENSIONS), dtype=np.float32))
     vectors = centres[rng.integers(0, CLUSTERS, size=count)]
     vectors += rng.standard_normal((count, DIMENSIONS), dtype=np.float32) * (0.9 / DIMENSIONS**0.5)
@@ -101,12 +109,13 @@ def make_rows(count: int, queries: int, *, words_each: int | None = None) -> Row
     asked = []
     for place in about:
         # Three of the row's rarer words and four drawn from the language: a question about it.
-        rare = np.sort(sentences[place])[-4:-1]
-        common = np.minimum(np.searchsorted(edges, rng.random(4)), VOCABULARY - 1)
-        asked.append(" ".join(words[word] for word in rng.permutation(np.concatenate([common, rare]))))
+        rare = sorted(set(rows[place]), key=lambda word: (-frequency[word], word))[-4:-1]
+        asked.append(
+            " ".join(rng.permutation([*rare, *(spoken[drawn] for drawn in rng.integers(len(spoken), size=4))]))
+        )
     near = vectors[about] + rng.standard_normal((queries, DIMENSIONS), dtype=np.float32) * (0.5 / DIMENSIONS**0.5)
     return Rows(
-        texts=[" ".join(words[word] for word in sentence).capitalize() + "." for sentence in sentences],
+        texts=[" ".join(row) for row in rows],
         kinds=[KINDS[place] for place in rng.integers(0, len(KINDS), size=count)],
         topics=[f"topic{place}" for place in np.minimum(rng.geometric(0.06, size=count), TOPICS)],
         vectors=vectors,
@@ -115,20 +124,15 @@ def make_rows(count: int, queries: int, *, words_each: int | None = None) -> Row
     )
 
 
-def _vocabulary(rng: np.random.Generator) -> list[str]:
-    """Pronounceable words, the frequent ones short, each once."""
-    onsets = ("b", "br", "c", "ch", "cl", "d", "dr", "f", "fl", "g", "gr", "h", "j", "k", "l", "m", "n", "p", "r", "s")
-    middles = ("a", "e", "i", "o", "u", "ai", "ea", "ee", "ie", "oa", "ou", "y")
-    codas = ("", "n", "r", "s", "t", "l", "m", "nd", "st", "ck")
-    seen: dict[str, None] = {}
-    while len(seen) < VOCABULARY:
-        syllables = 1 if len(seen) < 300 else 2 if len(seen) < 6000 else 3
-        word = "".join(
-            onsets[rng.integers(len(onsets))] + middles[rng.integers(len(middles))] + codas[rng.integers(len(codas))]
-            for _ in range(syllables)
-        )
-        seen[word] = None
-    return list(seen)
+def _sentences() -> list[list[str]]:
+    """Return the words of each English sentence in the written stores: a row of invented ones looks like a password."""
+    sentences: dict[str, None] = {}
+    for path in sorted((Path(__file__).parents[1] / "training" / "written").glob("*.jsonl")):
+        for store in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            if store["language"] == "en":
+                for memory in store["memories"]:
+                    sentences.update(dict.fromkeys(re.split(r"(?<=[.!?])\s+", memory["text"])))
+    return [words for words in map(str.split, sentences) if len(words) > 3]
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:
@@ -153,7 +157,7 @@ def measure_limpet(rows: Rows, folder: Path) -> dict[str, Any]:
         with _timed() as worked:
             memory.work(only_vectors=True)
         figures["vectors_per_second"] = bulk / worked()
-        # Looking for what was said twice is work that the peer does not do: measured apart, where it ends in time.
+        # Reading relations is work that the peer does not do: measured apart, where it ends in time.
         if bulk <= MOST_CHECKED:
             with _timed() as checked:
                 memory.work()
