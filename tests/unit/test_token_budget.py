@@ -91,6 +91,14 @@ def test_what_a_model_read_as_the_same_is_one_also_by_way_of_others():
     assert groups_of(texts, [(0, 3)]) == [[0, 3], [1, 4], [2]] and groups_of(texts) == [[0], [1, 4], [2], [3]]
 
 
+def test_a_chain_of_likenesses_is_not_one_statement():
+    texts = dict(enumerate(map(wording, "abcdefgh")))
+    chain = [(i, i + 1) for i in range(7)]
+    assert max(map(len, groups_of(texts, chain))) <= 4
+    near = [(i, j) for i in range(8) for j in range(max(0, i - 6), i)]  # as a store reads the nearest of each
+    assert groups_of(texts, near) == [list(range(8))]
+
+
 def test_the_same_words_about_another_key_or_day_are_another_statement():
     assert distinct(
         [wording("Tampa", "user.city"), wording("Tampa", "office.city"), wording("Tampa", "user.city")]

@@ -51,18 +51,28 @@ def about(memory: Memory, *, metadata: bool = True) -> str:
 
 
 def groups_of(wordings: Mapping[T, Hashable], read: Iterable[tuple[T, T]] = ()) -> list[list[T]]:
-    """Group what says the same, each group in order. `read`: pairs that a model took for the same, of any items."""
-    first: dict[Hashable, T] = {}
-    head = {}  # item -> the first of its group
+    """Group what says the same, each group in order. `read`: pairs that a model took for the same, of any items. Two
+    groups are one if half of the larger was taken for some of the smaller: a chain of likenesses drifts away."""
+    group: dict[Hashable, set[Hashable]] = {words: {words} for words in wordings.values()}
+    linked: dict[Hashable, set[Hashable]] = {words: set() for words in group}
+    pairs = [(wordings[one], wordings[other]) for one, other in read if wordings.keys() >= {one, other}]
+    for one, other in pairs:
+        linked[one].add(other)
+        linked[other].add(one)
+    grown = True
+    while grown:
+        grown = False
+        for one, other in pairs:
+            smaller, larger = sorted((group[one], group[other]), key=len)
+            if smaller is not larger and 2 * sum(not linked[words].isdisjoint(smaller) for words in larger) >= len(
+                larger
+            ):
+                larger |= smaller
+                group.update(dict.fromkeys(smaller, larger))
+                grown = True
+    groups: dict[int, list[T]] = {}
     for item, words in wordings.items():
-        head[item] = first.setdefault(words, item)
-    for pair in read:
-        if head.keys() >= {*pair}:
-            kept, gone = map(head.__getitem__, pair)
-            head = {item: kept if of == gone else of for item, of in head.items()}
-    groups: dict[T, list[T]] = {}
-    for item, of in head.items():
-        groups.setdefault(of, []).append(item)
+        groups.setdefault(id(group[words]), []).append(item)
     return list(groups.values())
 
 

@@ -248,15 +248,9 @@ class Relations(Repository):
         return list(map(Relation._make, self._ask("relations", ids=self._database.ids(ids)))) if ids else []
 
     def same_as(self, id: bytes) -> dict[bytes, float]:
-        """Return the memories that a model took for the same as one, or as another of these, with the probability."""
-        known: dict[bytes, float] = {}
-        coming = [id]
-        while coming:
-            links = [link for link in self.of(coming) if link.relation == "same"]
-            near = {end: link.probability for link in links for end in (link.older, link.newer)}
-            coming = [end for end in near if end != id and end not in known]
-            known |= {end: near[end] for end in coming}
-        return known
+        """Return the memories that a model took for the same as one, with the probability."""
+        links = [link for link in self.of([id]) if link.relation == "same"]
+        return {link.older if link.newer == id else link.newer: link.probability for link in links}
 
     def weights(self, ids: Sequence[bytes]) -> dict[bytes, float]:
         """Return what some memories weigh, 0 to 1, those that were read."""
