@@ -236,16 +236,17 @@ def loss_of(
             key=lambda row: (row is not one) * len(words & set(re.findall(r"\w{4,}", row["new"].lower()))),
         )
         pairs.append((written(one, "old", draw), written(other, "new", draw)))
-    pairs += [
-        (written(row, "old", draw), written(row, "new", draw)) for row in draw.sample(quiet, min(QUIET, len(quiet)))
-    ]
+    still = draw.sample(quiet, min(QUIET, len(quiet)))
+    pairs += [(written(row, "old", draw), written(row, "new", draw)) for row in still]
     logits = reader.logits(pairs)
     plain = F.cross_entropy(logits[:PAIRS], torch.tensor(labels), label_smoothing=0.03)
     # Whether a pair is the same once more against all else, since two texts are folded by it.
     same, others = RELATIONS.index("same"), [place for place, name in enumerate(RELATIONS) if name != "same"]
-    odds_same = logits[:PAIRS, same] - logits[:PAIRS, others].logsumexp(1)
-    is_same = torch.tensor([float(place == same) for place in labels])
-    plain = plain + SAME * F.binary_cross_entropy_with_logits(odds_same, is_same)
+    odds_same = logits[:, same] - logits[:, others].logsumexp(1)
+    # Of a quiet pair it is known only where somebody has read it.
+    known = [*range(PAIRS), *(len(pairs) - len(still) + i for i, row in enumerate(still) if row.get("read"))]
+    is_same = torch.tensor([float(place == same) for place in labels] + [0.0] * (len(known) - PAIRS))
+    plain = plain + SAME * F.binary_cross_entropy_with_logits(odds_same[known], is_same)
     odds = change_odds(logits)
     are = torch.tensor([float(place < len(CHANGES)) for place in labels] + [0.0] * (len(pairs) - PAIRS))
     return plain + F.binary_cross_entropy_with_logits(odds, are)
