@@ -2,8 +2,8 @@
 
     python training/near_pairs.py OUT.jsonl [--stores 350] [--read training/near_pairs.jsonl]
 
-The pairs of each store of notes and messages that a store would have read together, dated in their order. Of 597 of
-those marked that were read one by one (`near_pairs.jsonl`) 23 were changes: the others count as `read`, so that
+The pairs of each store of notes and messages that a store would have read together, dated in their order. Of 895 of
+those marked that were read one by one (`near_pairs.jsonl`) 32 were changes: the others count as `read`, so that
 `train_reader.py` learns of them what they are not, but those that are surest, among which the changes are. OUT goes
 behind the lines of quiet_pairs.py.
 """
